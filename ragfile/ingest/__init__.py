@@ -1,1 +1,1 @@
-"""From a source to chunks: loading, normalising, cutting, and the analysis of words."""
+"""From a source to chunks: load, normalise and cut, and the analysis of words."""

@@ -1,15 +1,24 @@
-"""How text becomes terms, and by which numbers BM25 weighs them: chosen when a file is built,
-recorded in it.
+"""Analysis: how text becomes terms, and the parameters of BM25.
 
-The words themselves come from the C core (analyzer `rag-words-2`, or `rag-words-1` without pieces). What happens here, once per
-distinct word, is what depends on a language: stop words are dropped and the rest stemmed.
+The choices are made when a file is built, and recorded in it.
+
+The C core splits text into words (analyzer `rag-words-2`, or `rag-words-1` without pieces). The
+steps that depend on a language run here, once per distinct word: stop words are dropped, the rest
+are stemmed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, Self
+from importlib import import_module
+from typing import TYPE_CHECKING, Literal, Protocol, Self, cast
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from ragfile._core import Lexicon, Queries
 
 ANALYZERS = {False: "rag-words-1", True: "rag-words-2"}  # by whether there are pieces
 
@@ -18,40 +27,71 @@ ENGLISH_1 = (
     "this to was will with"
 )
 
-# Each list is for ever: a changed list gets a new name.
-STOP_WORDS = {
+# Files name these lists, so a list never changes: a changed one gets a new name.
+STOP_WORDS: dict[str, frozenset[str]] = {
     "none": frozenset(),
     "english-1": frozenset(ENGLISH_1.split()),
 }
 
 
-class Unstemmed:
-    """The stemmer that leaves words as they are."""
+class WordStemmer(Protocol):
+    """A stemmer, named as in PyStemmer."""
 
-    def stemWords(self, words):
+    def stemWord(self, word: str, /) -> str: ...
+    def stemWords(self, words: list[str], /) -> list[str]: ...
+
+
+class _Snowball(Protocol):
+    """The module of PyStemmer."""
+
+    def Stemmer(self, algorithm: str, cache_size: int, /) -> WordStemmer: ...
+    def algorithms(self) -> list[str]: ...
+
+
+class Unstemmed:
+    """The stemmer that leaves words unchanged."""
+
+    def stemWord(self, word: str) -> str:
+        return word
+
+    def stemWords(self, words: list[str]) -> list[str]:
         return words
 
 
-def stemmer(name):
-    """A Snowball stemmer by name ("english", "porter", "german", ...), or "none"."""
+def stemmer(name: str) -> WordStemmer:
+    """Return a Snowball stemmer by name ("english", "porter", "german", ...), or "none".
+
+    Raises:
+        ValueError: There is no stemmer of that name.
+    """
     if name == "none":
         return Unstemmed()
-    import Stemmer
-
+    snowball = cast("_Snowball", import_module("Stemmer"))  # on use: a search may not need it
     try:
-        return Stemmer.Stemmer(name, 0)
+        return snowball.Stemmer(name, 0)
     except KeyError:
-        known = Stemmer.algorithms()
-        if name in known:  # what it says when it has no memory
+        known = snowball.algorithms()
+        if name in known:  # PyStemmer raises KeyError when it runs out of memory, too
             raise MemoryError from None
         raise ValueError(f"no stemmer {name!r}; there are none, {', '.join(known)}") from None
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """The lexical choices of a file. `stop_words` names a list of STOP_WORDS or is the words
-    themselves; `pieces` says whether getPodStatus is found by its pieces, too; `fields` are the parts of a row with their whole weights: a word of a field counts
-    that many times.
+    """The lexical choices of a file: how words become terms, and the parameters of BM25.
+
+    Args:
+        stemmer: The name of a Snowball stemmer, or "none". Default: "english".
+        stop_words: The name of a list in STOP_WORDS ("english-1", "none"), or the words themselves.
+        accents: "keep" them, or "strip" them from words and questions.
+        fields: The parts of a row that are indexed, with whole weights from 1 to 255: a word of a field
+            counts that many times. "text" is the chunk's text; other names are metadata.
+        k1: How soon repetitions of a term stop adding to the score, 0 to 1000. Default: 1.2.
+        b: How much long rows are penalised, 0 to 1. Default: 0.75.
+        pieces: Whether the parts of identifiers are indexed, too: "pod" finds getPodStatus.
+
+    Raises:
+        ValueError: A choice is unknown or out of range.
     """
 
     stemmer: str = "english"
@@ -62,27 +102,26 @@ class Analysis:
     b: float = 0.75
     pieces: bool = True
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.accents not in ("keep", "strip"):
-            raise ValueError(f"accents are kept or stripped, not {self.accents!r}")
+            raise ValueError(f"accents is 'keep' or 'strip', not {self.accents!r}")
         if isinstance(self.stop_words, str) and self.stop_words not in STOP_WORDS:
             raise ValueError(
                 f"no stop word list {self.stop_words!r}; there are {', '.join(STOP_WORDS)}"
             )
         if not (0 <= self.k1 <= 1000 and 0 <= self.b <= 1):
-            raise ValueError(
-                f"k1 is a number from 0 to 1000 and b one from 0 to 1, not {self.k1} and {self.b}"
-            )
+            raise ValueError(f"k1 is from 0 to 1000 and b from 0 to 1, not {self.k1} and {self.b}")
         names = [name for name, _ in self.fields]
         if not names or len(set(names)) < len(names):
-            raise ValueError(f"fields have distinct names, and there is at least one: {names}")
+            raise ValueError(f"fields needs one or more different names, not {names}")
         for name, weight in self.fields:
             if weight not in range(1, 256) or not name or set(name) & set("=:,\n"):
                 raise ValueError(
-                    f"a field has a plain name and a whole weight of 1 to 255, not {name!r}: {weight!r}"
+                    f"a field needs a name without '=', ':' and ',', and a whole weight from 1 to 255, "
+                    f"not {name!r}: {weight!r}"
                 )
         if any("\n" in word or " " in word for word in self.stopped):
-            raise ValueError("a stop word is a single word")
+            raise ValueError("a stop word cannot have a space or line end in it")
         stemmer(self.stemmer)
 
     @property
@@ -97,50 +136,57 @@ class Analysis:
 
     @property
     def metadata_fields(self) -> tuple[str, ...]:
-        """The fields that are not the text: names in the metadata."""
+        """The fields other than the text, as names in the metadata."""
         return tuple(name for name, _ in self.fields if name != "text")
 
     @property
     def rest(self) -> int:
-        """The number of the field without lists of its own: the text, or else the first one."""
+        """The number of the field without lists of its own: the text, or else the first field."""
         names = [name for name, _ in self.fields]
         return names.index("text") if "text" in names else 0
 
     @property
     def own_fields(self) -> tuple[int, ...]:
-        """The numbers of the fields that have lists of their own beside those of the whole row."""
+        """The numbers of the fields that have their own lists beside those of the whole row."""
         return tuple(i for i in range(len(self.fields)) if i != self.rest)
 
     def of_field(self, number: int) -> Analysis:
-        """How the lists of one field are made: with the weight 1."""
+        """Return the analysis for the lists of one field, with the weight 1."""
         return replace(self, fields=((self.fields[number][0], 1),))
 
     @property
     def built_weights(self) -> tuple[int, ...]:
-        """The weights of the build: the rest's, then those of the fields with lists of their own."""
+        """The weights at build: that of the field without lists, then those of the others."""
         return tuple(self.fields[i][1] for i in (self.rest, *self.own_fields))
 
     def weights_for(self, chosen: Mapping[str, int]) -> tuple[int, ...] | None:
-        """The same with a question's own weights by name, or None where these are no others."""
-        known, chosen = dict(self.fields), checked_weights(chosen)
-        for name in chosen:
+        """Return the weights with some replaced by name, or None if that changes nothing.
+
+        Raises:
+            ValueError: The file has no such field, or every weight is 0.
+        """
+        known, weights = dict(self.fields), checked_weights(chosen)
+        for name in weights:
             if name not in known:
                 raise ValueError(f"the file has no field {name!r}: it has {', '.join(known)}")
-        known |= chosen
+        known |= weights
         if not any(known.values()):
             raise ValueError("fields= gives every field the weight 0: nothing is left to search")
         found = tuple(known[self.fields[i][0]] for i in (self.rest, *self.own_fields))
         return None if found == self.built_weights else found
 
     def reweighed(self, total: int, own: Sequence[int], weights: Sequence[int]) -> int:
-        """A total by other weights, given the totals of the fields that have numbers of their own."""
+        """Convert a weighted total to other weights.
+
+        `own` has the totals of the fields with their own lists.
+        """
         built = self.built_weights
         rest = total - sum(w * n for w, n in zip(built[1:], own, strict=True))
         more = sum(w * n for w, n in zip(weights[1:], own, strict=True))
         return weights[0] * (max(rest, 0) // built[0]) + more
 
     def by_name(self, total: int, own: Sequence[int]) -> dict[str, int]:
-        """What each field gives to a weighed number, before weights."""
+        """Return the share of each field in a weighted total, before weights."""
         names = [self.fields[i][0] for i in (self.rest, *self.own_fields)]
         ones = (1, *[0] * len(own))
         found = dict(zip(names, [self.reweighed(total, own, ones), *own], strict=True))
@@ -156,8 +202,9 @@ class Analysis:
         )
 
     def reducer(self) -> Callable[[list[str]], list[str]]:
-        """A function from distinct words to their terms, "" for a stop word. Not for two threads at
-        once.
+        """Return a function from distinct words to their terms, "" for stop words.
+
+        The function is not safe for two threads at once.
         """
         stopped, stem = self.stopped, stemmer(self.stemmer).stemWords
         if not stopped:
@@ -167,7 +214,7 @@ class Analysis:
         ]
 
     def record(self, unicode_version: str) -> str:
-        """The text that a file keeps: one `key=value` a line."""
+        """Return the text that a file keeps: one `key=value` a line."""
         listed = (
             self.stop_words
             if isinstance(self.stop_words, str)
@@ -180,11 +227,13 @@ class Analysis:
 
     @classmethod
     def recorded(cls, text: str, k1: float, b: float) -> Self:
-        """The choices that a file recorded; ValueError for an analyzer that this version does not
-        have.
+        """Return the choices that a file recorded.
+
+        Raises:
+            ValueError: The file needs an analyzer that this version does not have.
         """
-        values: dict[str, Any] = dict(
-            line.split("=", 1) for line in text.splitlines() if "=" in line
+        values = dict(
+            cast("tuple[str, str]", line.split("=", 1)) for line in text.splitlines() if "=" in line
         )
         if values.get("analyzer") not in ANALYZERS.values():
             raise ValueError(
@@ -196,7 +245,7 @@ class Analysis:
         return cls(
             stemmer=values.get("stemmer", "none"),
             stop_words=tuple(listed[1:].split()) if listed.startswith("=") else listed,
-            accents=values.get("accents", "keep"),
+            accents=cast('Literal["keep", "strip"]', values.get("accents", "keep")),
             fields=tuple((name, int(weight)) for name, weight in fields),
             k1=k1,
             b=b,
@@ -205,12 +254,16 @@ class Analysis:
 
 
 def checked_weights(fields: Mapping[str, int]) -> dict[str, int]:
-    """Weights of fields by name as a dict. Whether there are such fields, a file says."""
-    if not isinstance(fields, Mapping):
+    """Check weights by field name, and return them as a dict.
+
+    Whether a file has these fields is checked elsewhere.
+    """
+    if not isinstance(fields, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]  # a caller's value
         raise TypeError(f"fields are weights by name, such as {{'headers': 3}}, not {fields!r:.80}")
     for name, weight in fields.items():
         is_whole = hasattr(weight, "__index__") and not isinstance(weight, bool)
-        if not isinstance(name, str) or not is_whole or not 0 <= weight <= 255:
+        is_text = isinstance(name, str)  # pyright: ignore[reportUnnecessaryIsInstance]  # a caller's
+        if not is_text or not is_whole or not 0 <= weight <= 255:
             raise ValueError(
                 f"the weight of a field is a whole number from 0 to 255, not {name!r}: {weight!r:.80}"
             )
@@ -219,8 +272,9 @@ def checked_weights(fields: Mapping[str, int]) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Statistics:
-    """What BM25 needs to know of the whole file: its live rows, their summed length, and in how
-    many each term occurs; df is None where the queries' terms know that themselves.
+    """The numbers of a whole file that BM25 needs: rows, their total length, and rows by term.
+
+    `df` is None if the terms of the queries have their frequencies already.
     """
 
     rows: int
@@ -228,8 +282,8 @@ class Statistics:
     df: dict[str, int] | None = None
 
     @classmethod
-    def weighed(cls, queries: Any) -> Self:
-        """Those by the weights of fields that analysed queries bring."""
+    def weighed(cls, queries: Queries) -> Self:
+        """Return the statistics under the field weights that analysed queries have."""
         both = zip(queries.terms(), queries.frequencies(), strict=True)
         df = {
             term: rows
@@ -240,10 +294,10 @@ class Statistics:
         return cls(rows, length, df)
 
     @classmethod
-    def over(cls, segments: Iterable[tuple[Any, Any]], queries: Any) -> Self:
-        """Sums over (lexicon, live rows as bits or None) pairs for the terms of analysed
-        queries.
-        """
+    def over(
+        cls, segments: Iterable[tuple[Lexicon, NDArray[np.uint64] | None]], queries: Queries
+    ) -> Self:
+        """Sum up (lexicon, live rows as bits or None) pairs for the terms of analysed queries."""
         terms = {term for terms in queries.terms() for term, _ in terms}
         sizes = [lexicon.live(where) for lexicon, where in segments]
         return cls(

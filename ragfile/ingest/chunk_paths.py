@@ -1,6 +1,4 @@
-"""The path of a chunk where headers alone do not say it: the document's title, or the name of its
-file in words.
-"""
+"""Paths of chunks without headers: the document's title, or its file name in words."""
 
 from __future__ import annotations
 
@@ -12,11 +10,11 @@ from ragfile.ingest.titles import LIMIT
 if TYPE_CHECKING:
     from ragfile.records import Document
 
-_UNTOLD = {"index", "_index", "readme"}  # names that say nothing; their folder does
+_UNTOLD = {"index", "_index", "readme"}  # names without content: the folder's name is used
 
 
 def title_of(document: Document) -> str:
-    """The title in the metadata, on one line."""
+    """Return the title in the metadata, on one line, or ""."""
     title = document.metadata.get("title")
     if not isinstance(title, str) or len(title) > LIMIT:
         return ""
@@ -24,14 +22,14 @@ def title_of(document: Document) -> str:
 
 
 def below(title: str, path: str) -> str:
-    """The path with the title before it, once."""
+    """Return the path with the title before it, once."""
     if not title or path == title or path.startswith(f"{title} > "):
         return path
     return f"{title} > {path}" if path else title
 
 
 def name_in_words(document: Document) -> str:
-    """The name of the file that is this document; nothing for one that is a part of a file."""
+    """Return the file name of a document in words, or "" for one that is a part of a file."""
     if not document.id or document.metadata.get("path") != document.id:
         return ""
     folder, _, name = document.id.rpartition("/")

@@ -1,21 +1,22 @@
-"""Sources — folders, globs, files — made into Documents, in an order that does not depend on the
-file system.
+"""Load Documents from sources: folders, globs and files.
+
+The order of the documents does not depend on the file system.
 
     loading = Loading(["docs/", "more/*.pdf"])
     for document in loading: ...
     loading.failures, loading.duplicates, loading.skipped, loading.files
 
-A bad file is a line in `failures` and never the end of the run. Which files there are, finding.py
-says; what a file is, its content decides. Text that is neither UTF-8 nor marked is read in the
-encoding that it seems to be in, and `encodings` says which that was.
+A bad file is an entry in `failures` and never ends the run. source_files.py finds the files, and
+their content decides their kind. Text that is neither UTF-8 nor has a byte order mark is read in a
+detected encoding, which `encodings` records.
 
-A document's id, which is also its `file_id` in the metadata, is its path below the folder (a single
-file's name). Where two sources would give the same id, the later one is led by as many of its
-parent folders as it takes.
+A document's id, also its `file_id` in the metadata, is its path below the folder (a single file's
+name). If two sources give the same id, the later one is preceded by as many of its parent folders
+as make it unique.
 
-A document's metadata are what is known of its file (path, name, folder_id, mime, created_at), over
-that the front matter of Markdown or the other fields of a JSON line, and last file_id and checksum.
-Front matter does not change what is known of the file, but for created_at; its tags are the
+A document's metadata has the properties of its file (path, name, folder_id, mime, created_at), then
+the front matter of Markdown or the other fields of a JSON line, and last file_id and checksum.
+Front matter cannot replace the properties of the file, except created_at; its tags are the
 document's tags.
 """
 
@@ -23,11 +24,15 @@ import codecs
 import hashlib
 import os
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from typing import BinaryIO, TypeAlias
 
-from ragfile.ingest.chunker import split
+from ragfile.ingest.chunker import Policy, split
 from ragfile.ingest.loaders import (
+    Extracted,
+    FrontMatter,
     LimitError,
     Limits,
     LoadError,
@@ -37,12 +42,14 @@ from ragfile.ingest.loaders import (
     loader,
     sniff,
 )
-from ragfile.ingest.source_files import Selection, find
-from ragfile.records import Document, Segment
-from ragfile.text import normalize
+from ragfile.ingest.source_files import Selection, Skipped, SourceFile, find
+from ragfile.records import Chunk, Document, Segment
+from ragfile.text import Normalized, normalize
+from ragfile.types import Errors, Metadata, Sources, StrPath
 
 GAP = "\n\n"  # between the segments of a document
-PIECE = 1 << 20  # bytes of a file whose size is not known
+PIECE = 1 << 20  # bytes read at once from a file of unknown size
+Content: TypeAlias = bytes  # inside Loading, `bytes` is a field
 KNOWN = (
     "path",
     "name",
@@ -50,11 +57,13 @@ KNOWN = (
     "mime",
     "file_id",
     "checksum",
-)  # of a file, whatever its front matter says
+)  # properties of a file, which front matter cannot replace
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFailure:
+    """A file that could not be loaded, with the name of the exception's class as `kind`."""
+
     path: str
     reason: str
     kind: str = "LoadError"
@@ -62,7 +71,7 @@ class SourceFailure:
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A file with the bytes of one that was read before it."""
+    """A file with the same bytes as one read before it."""
 
     path: str
     first: str
@@ -70,43 +79,46 @@ class Duplicate:
 
 @dataclass(slots=True)
 class Loading:
-    """An iterable of Documents that keeps account of what it could not or did not load."""
+    """An iterable of Documents that records skipped, duplicate and failed files."""
 
-    sources: object
+    sources: Sources
     limits: Limits = field(default_factory=Limits)
-    errors: str = "strict"  # or "replace": U+FFFD where text is not valid UTF-8
+    errors: Errors = "strict"  # or "replace": U+FFFD where text is not valid UTF-8
     encoding: str | None = None  # of text that is not UTF-8 and has no byte order mark
     dedupe: bool = False  # leave out files whose bytes were loaded before
     selection: Selection = field(default_factory=Selection)
     files: int = 0
     bytes: int = 0
-    failures: list = field(default_factory=list)
-    duplicates: list = field(default_factory=list)
-    skipped: list = field(default_factory=list)
-    encodings: dict = field(default_factory=dict)  # path: how it was read, where not as UTF-8
-    seen: dict = field(default_factory=dict)
-    _ids: set = field(default_factory=set)
-    _passed: int = 0  # bytes of files that were taken up
+    failures: list[SourceFailure] = field(default_factory=list[SourceFailure])
+    duplicates: list[Duplicate] = field(default_factory=list[Duplicate])
+    skipped: list[Skipped] = field(default_factory=list[Skipped])
+    encodings: dict[str, str] = field(default_factory=dict[str, str])  # by path, where not UTF-8
+    first_paths: dict[str, str] = field(
+        default_factory=dict[str, str]
+    )  # the first path by checksum
+    _ids: set[str] = field(default_factory=set[str])
+    _passed: int = 0  # bytes of the files read so far
     _total: int = 0
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         if self.errors not in ("strict", "replace"):
             raise ValueError(f"errors is 'strict' or 'replace', not {self.errors!r}")
         if self.encoding is not None:
             _check_encoding(self.encoding)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Document]:
         for source in self.found():
             yield from self.file(source)
 
-    def found(self):
-        """The files of the sources, in their order."""
+    def found(self) -> Iterator[SourceFile]:
+        """Yield the files of the sources, in order."""
         self._ids.clear()
         yield from find(self.sources, self.skipped, selection=self.selection)
 
-    def share(self):
-        """How much of the sources' bytes was taken up, 0 to 1. The first call looks at the size of
-        every file.
+    def share(self) -> float:
+        """Return the share of the sources' bytes read so far, 0 to 1.
+
+        The first call looks up the size of every file.
         """
         if not self._total:
             self._total = sum(
@@ -114,8 +126,8 @@ class Loading:
             )
         return min(self._passed / self._total, 1.0) if self._total else 1.0
 
-    def file(self, source):
-        """The documents of one Source."""
+    def file(self, source: SourceFile) -> Iterator[Document]:
+        """Yield the documents of one file."""
         try:
             self._passed += _size(source.path)
             raw, modified = _read(source.path, self.limits)
@@ -125,9 +137,9 @@ class Loading:
         except Exception as error:  # noqa: BLE001 - on a damaged file a parser can raise anything
             self.failures.append(SourceFailure(source.path, _sentence(error), type(error).__name__))
 
-    def _is_wanted(self, source, checksum, size):
-        """Whether a file is read on, of which its bytes are known now."""
-        first = self.seen.setdefault(checksum, source.path)
+    def _is_wanted(self, source: SourceFile, checksum: str, size: int) -> bool:
+        """Count a file, and return whether its documents are wanted."""
+        first = self.first_paths.setdefault(checksum, source.path)
         if first != source.path:
             self.duplicates.append(Duplicate(source.path, first))
             if self.dedupe:
@@ -136,17 +148,18 @@ class Loading:
         self.bytes += size
         return True
 
-    def take(self, source, checksum, size, encodings):
-        """Counts a file that was read elsewhere; whether its documents and failures are wanted. One
-        that could not be read has no checksum.
+    def take(self, source: SourceFile, checksum: str, size: int, encodings: dict[str, str]) -> bool:
+        """Count a file that was read elsewhere, and return whether its results are wanted.
+
+        The checksum of a file that could not be read is "".
         """
         self._passed += _size(source.path)
         is_wanted = not checksum or self._is_wanted(source, checksum, size)
         self.encodings.update(encodings if is_wanted else {})
         return is_wanted
 
-    def take_id(self, source, doc_id):
-        """Whether a document has an id of its own; another one is a failure."""
+    def take_id(self, source: SourceFile, doc_id: str) -> bool:
+        """Reserve a document's id; record a failure and return False if it is taken."""
         if doc_id in self._ids:
             why = f"the id {doc_id!r} appears twice"
             self.failures.append(SourceFailure(source.path, why, "LoadError"))
@@ -154,7 +167,9 @@ class Loading:
         self._ids.add(doc_id)
         return True
 
-    def _documents(self, source, raw, checksum, modified):
+    def _documents(
+        self, source: SourceFile, raw: Content, checksum: str, modified: float
+    ) -> Iterator[Document]:
         suffix = os.path.splitext(source.path)[1] or os.path.splitext(source.id)[1]
         one = loader(sniff(raw, suffix.lower()))
         options = {"errors": self.errors} if one.is_text and self.errors != "strict" else {}
@@ -177,8 +192,8 @@ class Loading:
             )
             yield document
 
-    def cut(self, document, policy):
-        """The chunks of a document, or None where cutting it failed: that is one of the failures."""
+    def cut(self, document: Document, policy: Policy) -> list[Chunk] | None:
+        """Return the chunks of a document; record a failure and return None if memory runs out."""
         try:
             return split(document, policy)
         except (MemoryError, RecursionError) as error:
@@ -186,8 +201,8 @@ class Loading:
             self.failures.append(SourceFailure(document.source, why, type(error).__name__))
             return None
 
-    def _encoding(self, raw, kind):
-        """That of text which is not UTF-8 and has no byte order mark, "" for other text."""
+    def _encoding(self, raw: Content, kind: str) -> str:
+        """Return the encoding of text without a byte order mark, "" if it is UTF-8 or unknown."""
         if raw.startswith(_MARKED) or _is_utf8(raw):
             return ""
         if self.encoding is not None:
@@ -197,7 +212,7 @@ class Loading:
         return encodings.detected(raw)
 
 
-def _is_utf8(raw):
+def _is_utf8(raw: bytes) -> bool:
     if encodings.wide(raw):
         return False
     try:
@@ -210,7 +225,7 @@ def _is_utf8(raw):
 _MARKED = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE, codecs.BOM_UTF32_BE)
 
 
-def _check_encoding(name):
+def _check_encoding(name: str) -> None:
     try:
         "".encode(name)
     except LookupError:
@@ -219,9 +234,19 @@ def _check_encoding(name):
         ) from None
 
 
-def load(sources, **options):
-    """All documents at once, where a failure is an error: for a handful of files."""
-    loading = Loading(sources, **options)
+def load(
+    sources: Sources,
+    *,
+    limits: Limits | None = None,
+    errors: Errors = "strict",
+    encoding: str | None = None,
+    dedupe: bool = False,
+    selection: Selection | None = None,
+) -> list[Document]:
+    """Return all documents of a few files at once; the first failure raises LoadError."""
+    loading = Loading(
+        sources, limits or Limits(), errors, encoding, dedupe, selection or Selection()
+    )
     documents = list(loading)
     if loading.failures:
         failure = loading.failures[0]
@@ -229,7 +254,7 @@ def load(sources, **options):
     return documents
 
 
-def _sentence(error):
+def _sentence(error: Exception) -> str:
     if isinstance(error, MemoryError):
         return "not enough memory to read it"
     if isinstance(error, UnicodeDecodeError):
@@ -237,14 +262,15 @@ def _sentence(error):
     return str(error) or type(error).__name__
 
 
-def _size(path):
+def _size(path: str) -> int:
     try:
         return os.stat(path).st_size
     except OSError:
         return 0
 
 
-def _read(path, limits):
+def _read(path: str, limits: Limits) -> tuple[bytes, float]:
+    """Return the bytes of a file and its time of modification."""
     with open(path, "rb") as file:
         status = os.fstat(file.fileno())
         if status.st_size > limits.max_bytes:
@@ -253,11 +279,9 @@ def _read(path, limits):
     return raw, status.st_mtime
 
 
-def _content(file, stated, most):
-    """All bytes of an open file. A file that grows, or does not state its size, is read piece by
-    piece.
-    """
-    pieces = [file.read(stated + 1)]  # memory for what is there, not for the limit
+def _content(file: BinaryIO, stated: int, most: int) -> bytes:
+    """Return all bytes of an open file; one that grows, or states no size, is read piece by piece."""
+    pieces = [file.read(stated + 1)]  # memory for the file's size, not for the limit
     size, more = len(pieces[0]), len(pieces[0]) > stated
     while more and size <= most:
         pieces.append(file.read(PIECE))
@@ -267,14 +291,14 @@ def _content(file, stated, most):
     return b"".join(pieces)
 
 
-def _assembled(extracted, limits):
-    """A Document without a name yet, normalised. Stops as soon as there is more text than there is
-    room for.
-    """
+def _assembled(extracted: Extracted, limits: Limits) -> Document:
+    """Return a normalised Document without an id; stop as soon as the text exceeds the limit."""
     if extracted.parts is None:
         _check_room(len(extracted.text), limits)
         return _whole(extracted)
-    pieces, segments, at = [], [], 0
+    pieces: list[str] = []
+    segments: list[Segment] = []
+    at = 0
     for raw, metadata in extracted.parts:
         text = normalize(raw).text.strip(" \t\n")
         _check_room(at + len(raw), limits)
@@ -287,47 +311,49 @@ def _assembled(extracted, limits):
     )
 
 
-def _whole(extracted):
-    """A text in one piece: what it was before normalisation is kept, front matter is taken out of
-    what is cut into chunks.
+def _whole(extracted: Extracted) -> Document:
+    """Return a Document in one piece, with the edits that restore its raw text.
+
+    Its body begins after the front matter.
     """
     normal = normalize(extracted.text)
-    said, tags, body = front_matter(normal.text) if extracted.has_front else ({}, (), 0)
-    metadata = {name: value for name, value in said.items() if name not in KNOWN}
-    if not isinstance(said.get("title"), str):
+    front = front_matter(normal.text) if extracted.has_front else FrontMatter({}, (), 0)
+    metadata = {name: value for name, value in front.metadata.items() if name not in KNOWN}
+    if not isinstance(front.metadata.get("title"), str):
         metadata |= extracted.metadata
     return Document(
-        "", normal.text, metadata=metadata, tags=tags, edits=normal.edits(), body=body,
+        "", normal.text, metadata=metadata, tags=front.tags, edits=normal.edits(), body=front.body,
         segments=_defined(normal, extracted),
     )  # fmt: skip
 
 
-def _defined(normal, extracted):
-    """The segments of source code, each with the line at which it begins in the file."""
+def _defined(normal: Normalized, extracted: Extracted) -> tuple[Segment, ...]:
+    """Return the segments of source code, each with the line of the raw file at which it begins."""
     if extracted.outline is None:
         return ()
-    segments, at, line = [], 0, 1
+    segments: list[Segment] = []
+    at, line = 0, 1
     for start, end, symbol in extracted.outline(normal.text):
         shown = _first_shown(normal.text, start, end)
-        place = normal.raw_span(shown, shown + 1)[0]
-        line += extracted.text.count("\n", at, place)
-        at = place
+        raw_start, _ = normal.raw_span(shown, shown + 1)
+        line += extracted.text.count("\n", at, raw_start)
+        at = raw_start
         segments.append(Segment(start, end, {"symbol": symbol, "line": line}))
     return tuple(segments)
 
 
-def _first_shown(text, start, end):
-    """The first character of a span that is not blank."""
+def _first_shown(text: str, start: int, end: int) -> int:
+    """Return the first character of a span that is not blank."""
     return end - len(text[start:end].lstrip(" \t\n"))
 
 
-def _check_room(size, limits):
+def _check_room(size: int, limits: Limits) -> None:
     if size > limits.max_text:
         raise LimitError(f"more than {limits.max_text} characters of text")
 
 
-def _described(source, mime, modified):
-    """What every document says of its file, unless the file's own fields say otherwise."""
+def _described(source: SourceFile, mime: str, modified: float) -> Metadata:
+    """Return the properties of a document's file."""
     return {
         "path": source.id,
         "name": source.id.rpartition("/")[2],
@@ -337,8 +363,8 @@ def _described(source, mime, modified):
     }
 
 
-def timestamp(modified):
-    """ISO 8601 in UTC, never later than SOURCE_DATE_EPOCH where that is set."""
+def timestamp(modified: float) -> str:
+    """Return a time as ISO 8601 in UTC, never later than SOURCE_DATE_EPOCH if that is set."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
     seconds = min(int(modified), int(epoch)) if epoch.isdecimal() else int(modified)
     return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -347,11 +373,14 @@ def timestamp(modified):
 _SAFE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,127}")
 
 
-def upload_path(root, user_id, date, name):
-    """`root/user_id/date/name` for a stranger's file; a part that could lead elsewhere is
-    refused.
+def upload_path(root: StrPath, user_id: str, date: str, name: str) -> str:
+    """Return `root/user_id/date/name` for an uploaded file.
+
+    Raises:
+        ValueError: A part could lead to another folder.
     """
     for part in (user_id, date, name):
-        if not isinstance(part, str) or not _SAFE.fullmatch(part) or ".." in part:
+        is_text = isinstance(part, str)  # pyright: ignore[reportUnnecessaryIsInstance]  # untrusted
+        if not is_text or not _SAFE.fullmatch(part) or ".." in part:
             raise ValueError(f"not safe as a part of a path: {part!r}")
     return os.path.join(os.fspath(root), user_id, date, name)

@@ -1,10 +1,10 @@
 """The patterns of a .gitignore, with git's meaning, and the same patterns given by a caller.
 
     rules = Rules(["*.tmp", "/build/", "!keep.tmp"])
-    rules.says(("docs", "a.tmp"), is_folder=False)      True: left out; False: taken back; None: no word
+    rules.verdict(("docs", "a.tmp"), is_folder=False)   True: ignored; False: re-included; None: no match
 
-A file can come from anywhere, so matching takes time in proportion to pattern and path: a `*` never
-gives back what it took, and `**` is followed name by name.
+A file can come from anywhere, so matching is linear in pattern and path: a `*` never backtracks,
+and `**` is followed name by name.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ _PIECE = re.compile(r"\\(.)|(\*+)|(\?)|\[([!^]?\]?[^\]]*)\]|(.)", re.DOTALL)
 
 
 class _Pattern(NamedTuple):
-    """Names of a path as expressions, None for `**`."""
+    """The names of a path as regular expressions, None for `**`."""
 
     names: list[re.Pattern[str] | None]
     is_negative: bool
     only_folders: bool
-    anywhere: bool  # the last name of a path decides
-    is_specific: bool  # its last name says something of a file's name
+    anywhere: bool  # without a slash: matches the last name of any path
+    is_specific: bool  # its last name is not a star alone
 
     def matches(self, path: Sequence[str]) -> bool:
         if self.anywhere:
             last = self.names[0]
             return last is None or last.fullmatch(path[-1]) is not None
-        reached = {0}  # how many names of the path the pattern's first ones can stand for
+        reached = {0}  # how many names of the path the pattern can have matched so far
         for i, name in enumerate(self.names):
             if name is None:
-                least = min(reached, default=len(path) + 1)
-                ends = i == len(self.names) - 1
-                reached = set(range(least + ends, len(path) + 1))
+                first = min(reached, default=len(path) + 1)
+                is_last = i == len(self.names) - 1
+                reached = set(range(first + is_last, len(path) + 1))
             else:
                 reached = {at + 1 for at in reached if at < len(path) and name.fullmatch(path[at])}
             if not reached:
@@ -47,7 +47,7 @@ class _Pattern(NamedTuple):
 
 
 class Rules:
-    """Some patterns, of which the last one that matches decides."""
+    """A list of patterns; the last one that matches decides."""
 
     def __init__(self, lines: Iterable[str]) -> None:
         found = [_parsed(line) for line in lines]
@@ -56,19 +56,22 @@ class Rules:
     def __bool__(self) -> bool:
         return bool(self._patterns)
 
-    def says(self, path: Sequence[str], is_folder: bool) -> bool | None:
-        """Whether a path, as its names below the patterns' folder, is left out."""
+    def verdict(self, path: Sequence[str], is_folder: bool) -> bool | None:
+        """Return whether a path is ignored; None without a match.
+
+        The path is given by its names below the folder of the patterns.
+        """
         for pattern in self._patterns:
             if (is_folder or not pattern.only_folders) and pattern.matches(path):
                 return not pattern.is_negative
         return None
 
-    def holds(self, path: Sequence[str]) -> bool:
-        """Whether a file, or a folder that it is in, is named."""
-        return any(self.says(path[: i + 1], i + 1 < len(path)) for i in range(len(path)))
+    def covers(self, path: Sequence[str]) -> bool:
+        """Return whether a pattern matches a file or one of its folders."""
+        return any(self.verdict(path[: i + 1], i + 1 < len(path)) for i in range(len(path)))
 
     def names_file(self, path: Sequence[str]) -> bool:
-        """Whether a pattern names the file by its own name."""
+        """Return whether a pattern matches a file by the file's own name."""
         return any(
             pattern.is_specific and not pattern.only_folders and pattern.matches(path)
             for pattern in self._patterns
@@ -86,18 +89,19 @@ def _parsed(line: str) -> _Pattern | None:
     only_folders, line = line.endswith("/"), line.rstrip("/")
     names = line.removeprefix("/").split("/")
     if "" in names:
-        return None  # git matches two slashes with nothing
+        return None  # in git, a pattern with two slashes in a row matches nothing
     try:
-        made = [
+        expressions = [
             None if name == "**" else re.compile(_expression(name), re.DOTALL) for name in names
         ]
     except re.error:
         return None
-    return _Pattern(made, is_negative, only_folders, "/" not in line, names[-1] not in ("*", "**"))
+    is_specific = names[-1] not in ("*", "**")
+    return _Pattern(expressions, is_negative, only_folders, "/" not in line, is_specific)
 
 
 def _expression(name: str) -> str:
-    """A glob of one name as an expression in which no star is tried twice."""
+    """Return a glob of one name as a regular expression without backtracking."""
     chunks = [""]
     for escaped, stars, one, among, plain in _PIECE.findall(name):
         if stars:
@@ -121,15 +125,23 @@ def _class(among: str) -> str:
     return f"[{'^' if negative else ''}{inside}]" if members else re.escape(f"[{among}]")
 
 
-class Ignoring(NamedTuple):
-    """The rules that hold in a folder: each with the names that lead to it from where they lie."""
+class _FolderRules(NamedTuple):
+    """The rules of one .gitignore, and the position of its folder relative to the root."""
 
-    rules: tuple[tuple[Rules, tuple[str, ...], int], ...] = ()
+    rules: Rules
+    above: tuple[str, ...]  # the names from its folder down to the root, if it is above
+    depth: int  # the names from the root down to its folder, if it is below
+
+
+class Ignoring(NamedTuple):
+    """The rules that apply in a folder, outermost first."""
+
+    rules: tuple[_FolderRules, ...] = ()
 
     @classmethod
     def around(cls, root: str) -> Ignoring:
-        """The rules of the folders above a root, up to that of its repository."""
-        found: list[tuple[Rules, tuple[str, ...], int]] = []
+        """Return the rules of the folders above a root, up to its repository's."""
+        found: list[_FolderRules] = []
         names: tuple[str, ...] = ()
         folder = os.path.realpath(root)
         while not os.path.exists(os.path.join(folder, ".git")):
@@ -138,20 +150,20 @@ class Ignoring(NamedTuple):
                 return cls()
             names = (name, *names)
             if rules := _read(folder):
-                found.append((rules, names, 0))
+                found.append(_FolderRules(rules, names, 0))
         return cls(tuple(reversed(found)))
 
     def below(self, folder: str, depth: int) -> Ignoring:
-        """With the rules of a folder that lies `depth` names below the root."""
+        """Add the rules of a folder that is `depth` names below the root."""
         rules = _read(folder)
-        return Ignoring((*self.rules, (rules, (), depth))) if rules else self
+        return Ignoring((*self.rules, _FolderRules(rules, (), depth))) if rules else self
 
     def leaves_out(self, path: Sequence[str], is_folder: bool) -> bool:
-        """Whether the innermost rules that say something leave a path below the root out."""
+        """Return whether a path below the root is ignored; the innermost rules with a match decide."""
         for rules, above, depth in reversed(self.rules):
-            said = rules.says((*above, *path[depth:]), is_folder)
-            if said is not None:
-                return said
+            verdict = rules.verdict((*above, *path[depth:]), is_folder)
+            if verdict is not None:
+                return verdict
         return False
 
 

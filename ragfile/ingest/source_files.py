@@ -1,9 +1,9 @@
-"""Which files there are in some sources, in an order that does not depend on the file system.
+"""Find the files of some sources, in an order that does not depend on the file system.
 
-A folder gives the files whose suffix some loader names, without hidden ones; symbolic links are
-followed inside the folder only, and a folder is entered once, so loops end. What `.gitignore` files
-name, what a program installed (node_modules, virtual environments, caches) and what the caller
-excludes is left out. A file that is named outright is taken whatever its suffix.
+A folder gives the files with a suffix of some loader, without hidden ones. Symbolic links are
+followed inside the folder only, and a folder is entered once, so loops end. Left out are the files
+that a `.gitignore` matches, installed or generated ones (node_modules, virtual environments,
+caches), and those that the caller excludes. A file that is named outright is taken with any suffix.
 """
 
 from __future__ import annotations
@@ -11,31 +11,34 @@ from __future__ import annotations
 import glob
 import os
 import stat
+from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import NamedTuple, Self
 
 from ragfile.ground.urls import is_remote, shown
 from ragfile.ingest.ignore_patterns import Ignoring, Rules
 from ragfile.ingest.loaders import suffixes
+from ragfile.types import Fields, Metadata, Sources
 
 INSTALLED = {"node_modules", "bower_components", "__pycache__", "site-packages", "__MACOSX"}
 MARKED = {
     "pyvenv.cfg": "a virtual environment",
     "CACHEDIR.TAG": "a cache",
-}  # files by which a folder says what it is
+}  # files that mark such a folder
 
 
 @dataclass(frozen=True, slots=True)
 class SourceFile:
-    """A file that was found: where it is, and the id its document gets."""
+    """A file, and the id that its document gets."""
 
     path: str
     id: str
-    named: bool = False  # by the caller, rather than found in a folder
+    named: bool = False  # by the caller, not found in a folder
 
 
 @dataclass(frozen=True, slots=True)
 class Skipped:
-    """A file or folder that was passed over, and why."""
+    """A file or folder that was skipped, and why."""
 
     path: str
     reason: str
@@ -43,34 +46,54 @@ class Skipped:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """What of a folder is taken: `include` and `exclude` are globs as in a .gitignore, and `ignore`
-    says whether such files and what programs installed are left out.
+    """The files of a folder to take.
+
+    `include` and `exclude` are globs as in a .gitignore. `ignore` leaves out files that a
+    .gitignore matches, and installed ones.
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     ignore: bool = True
 
-    def record(self):
-        """What a file keeps of it, so that a sync chooses alike; {} for the defaults."""
-        said = {"include": list(self.include), "exclude": list(self.exclude)}
-        said = {name: globs for name, globs in said.items() if globs}
-        return said if self.ignore else {**said, "ignore": False}
+    def record(self) -> Metadata:
+        """Return the selection as a file keeps it for later syncs; {} for the defaults."""
+        globs = {"include": list(self.include), "exclude": list(self.exclude)}
+        kept: Metadata = {name: patterns for name, patterns in globs.items() if patterns}
+        return kept if self.ignore else {**kept, "ignore": False}
 
     @classmethod
-    def recorded(cls, said):
+    def recorded(cls, record: Fields) -> Self:
+        """Return the selection that record() wrote."""
         return cls(
-            tuple(said.get("include", ())), tuple(said.get("exclude", ())), said.get("ignore", True)
+            tuple(record.get("include", ())),
+            tuple(record.get("exclude", ())),
+            record.get("ignore", True),
         )
 
 
-def find(sources, skipped=None, wanted=None, selection=None):
-    """The files of some sources, in a fixed order: sources as given, folders by name. `skipped`
-    collects Skipped. `wanted` are the suffixes that folders give, those of all loaders if None.
+def find(
+    sources: Sources,
+    skipped: list[Skipped] | None = None,
+    wanted: set[str] | None = None,
+    selection: Selection | None = None,
+) -> Iterator[SourceFile]:
+    """Yield the files of some sources: sources in the order given, the files of a folder by name.
+
+    Args:
+        sources: Folders, globs and files.
+        skipped: A list that collects skipped files and folders.
+        wanted: The suffixes that a folder gives. Default: those of all loaders.
+        selection: The files of a folder to take. Default: `Selection()`.
+
+    Raises:
+        FileNotFoundError: A source does not exist, or a glob matches nothing.
+        ValueError: A source is a URL.
     """
     skipped = [] if skipped is None else skipped
     walk = _Walk(selection or Selection(), wanted or suffixes(), skipped)
-    taken, used = set(), set()
+    taken: set[str] = set()
+    used: set[str] = set()
     for source, is_named in expanded(sources):
         for path, relative in walk.files(source, is_named):
             real = os.path.realpath(path)
@@ -84,10 +107,9 @@ def find(sources, skipped=None, wanted=None, selection=None):
             yield SourceFile(path, doc_id, is_named)
 
 
-def expanded(sources):
-    """(path, was it named outright) for each source; a glob gives what it matches, by name."""
-    one = isinstance(sources, str | os.PathLike)
-    for source in [sources] if one else sources:
+def expanded(sources: Sources) -> Iterator[tuple[str, bool]]:
+    """Yield each source's path and whether it was named; a glob gives its matches, by name."""
+    for source in [sources] if isinstance(sources, str | os.PathLike) else sources:
         path = os.fspath(source)
         if is_remote(path) and not os.path.lexists(path):
             raise ValueError(f"{shown(path)} is a URL: download it, and name the local file")
@@ -102,19 +124,27 @@ def expanded(sources):
         )
 
 
-class _Walk:
-    """The files below folders."""
+class _WalkEntry(NamedTuple):
+    """A file or folder, its names below the root, and the rules of the folder that it is in."""
 
-    def __init__(self, selection, wanted, skipped):
+    path: str
+    names: tuple[str, ...]
+    rules: Ignoring
+
+
+class _Walk:
+    """Find the files below folders."""
+
+    def __init__(self, selection: Selection, wanted: set[str], skipped: list[Skipped]) -> None:
         self.wanted, self.skipped, self.ignores = wanted, skipped, selection.ignore
         self.include, self.exclude = Rules(selection.include), Rules(selection.exclude)
 
-    def files(self, source, is_named):
-        """(path, path below the source) of each file of a source."""
+    def files(self, source: str, is_named: bool) -> Iterator[tuple[str, str]]:
+        """Yield the path of each file of a source, and its path below the source."""
         if not is_named and not os.path.exists(source):
             self._skip(source, "a link that leads nowhere")
             return
-        status = os.stat(source)  # a source that is named and not there is the caller's error
+        status = os.stat(source)  # raises for a named source that does not exist
         if stat.S_ISDIR(status.st_mode):
             yield from self._below(source)
         elif stat.S_ISREG(status.st_mode):
@@ -122,51 +152,57 @@ class _Walk:
         else:
             self._skip(source, "neither a file nor a folder")
 
-    def _skip(self, path, reason):
+    def _skip(self, path: str, reason: str) -> None:
         self.skipped.append(Skipped(path, reason))
 
-    def _below(self, root):
-        """Files below a folder. Without recursion, because folders can nest deeper than the
-        stack.
-        """
-        home, entered = os.path.realpath(root), set()
-        stack = [(root, (), Ignoring.around(root) if self.ignores else Ignoring())]
+    def _below(self, root: str) -> Iterator[tuple[str, str]]:
+        """Yield the files below a folder, without recursion: folders can nest deeply."""
+        home = os.path.realpath(root)
+        entered: set[tuple[int, int]] = set()
+        stack = [_WalkEntry(root, (), Ignoring.around(root) if self.ignores else Ignoring())]
         while stack:
-            path, names, rules = stack.pop()
+            entry = stack.pop()
             try:
-                if self._enters(path, names, rules, home, entered):
-                    rules = rules.below(path, len(names)) if self.ignores else rules
-                    listed = sorted(os.listdir(path), key=os.fsencode, reverse=True)
-                    stack += [
-                        (os.path.join(path, name), (*names, name), rules)
-                        for name in listed
-                        if not name.startswith(".")
-                    ]
-                elif self._is_wanted(path, names, rules, home):
-                    yield path, "/".join(names)
+                if self._enters(entry, home, entered):
+                    stack += self._listed(entry)
+                elif self._is_wanted(entry, home):
+                    yield entry.path, "/".join(entry.names)
             except OSError as error:
-                self._skip(path, error.strerror or str(error))
+                self._skip(entry.path, error.strerror or str(error))
 
-    def _enters(self, path, names, rules, home, entered):
+    def _listed(self, folder: _WalkEntry) -> list[_WalkEntry]:
+        """List a folder without hidden entries, last name first."""
+        path, names, rules = folder
+        rules = rules.below(path, len(names)) if self.ignores else rules
+        listed = sorted(os.listdir(path), key=os.fsencode, reverse=True)
+        return [
+            _WalkEntry(os.path.join(path, name), (*names, name), rules)
+            for name in listed
+            if not name.startswith(".")
+        ]
+
+    def _enters(self, entry: _WalkEntry, home: str, entered: set[tuple[int, int]]) -> bool:
+        path = entry.path
         if not os.path.isdir(path):
             return False
-        if names and (reason := self._left_out(path, names, rules, True)):
+        if entry.names and (reason := self._left_out(entry, True)):
             self._skip(path, reason)
             return False
         status = os.stat(path)
-        place = status.st_dev, status.st_ino
-        if place in entered or not _is_inside(path, home):
-            seen = place in entered
+        identity = status.st_dev, status.st_ino
+        if identity in entered or not _is_inside(path, home):
+            is_seen = identity in entered
             self._skip(
-                path, "a link to a folder seen before" if seen else "a link out of the folder"
+                path, "a link to a folder seen before" if is_seen else "a link out of the folder"
             )
             return False
-        entered.add(place)
+        entered.add(identity)
         return True
 
-    def _left_out(self, path, names, rules, is_folder):
-        """Why a file or folder is left out, "" if it is not."""
-        if self.exclude.says(names, is_folder):
+    def _left_out(self, entry: _WalkEntry, is_folder: bool) -> str:
+        """Return why a file or folder is left out, or ""."""
+        path, names, rules = entry
+        if self.exclude.verdict(names, is_folder):
             return "excluded"
         if not self.ignores:
             return ""
@@ -176,17 +212,18 @@ class _Walk:
             return _installed(path, names[-1])
         return "minified" if ".min." in names[-1] else ""
 
-    def _is_wanted(self, path, names, rules, home):
+    def _is_wanted(self, entry: _WalkEntry, home: str) -> bool:
+        path = entry.path
         status = os.lstat(path)
         if stat.S_ISDIR(status.st_mode) or os.path.isdir(path):
             return False
-        reason = self._left_out(path, names, rules, False) or self._unwanted(path, names, home)
+        reason = self._left_out(entry, False) or self._unwanted(path, entry.names, home)
         if reason:
             self._skip(path, reason)
         return not reason
 
-    def _unwanted(self, path, names, home):
-        if self.include and not self.include.holds(names):
+    def _unwanted(self, path: str, names: tuple[str, ...], home: str) -> str:
+        if self.include and not self.include.covers(names):
             return "not included"
         suffix = os.path.splitext(path)[1].lower()
         if suffix not in self.wanted and not self.include.names_file(names):
@@ -196,27 +233,27 @@ class _Walk:
         return "" if _is_inside(path, home) else "a link out of the folder"
 
 
-def _installed(folder, name):
-    """What kind of folder it is that a program made for itself, "" for others."""
+def _installed(folder: str, name: str) -> str:
+    """Return the kind of a folder that a program made for itself, "" for other folders."""
     if name in INSTALLED:
         return "installed or made by a program"
     return next(
-        (what for mark, what in MARKED.items() if os.path.exists(os.path.join(folder, mark))), ""
+        (kind for mark, kind in MARKED.items() if os.path.exists(os.path.join(folder, mark))), ""
     )
 
 
-def _is_inside(path, home):
+def _is_inside(path: str, home: str) -> bool:
     real = os.path.realpath(path)
     return real == home or real.startswith(os.path.join(home, ""))
 
 
-def _legible(path):
-    """A path as an id: with "/" and valid Unicode, whatever bytes the file system holds."""
+def _legible(path: str) -> str:
+    """Return a path as an id: with "/" and valid Unicode, whatever bytes the file system holds."""
     return os.fsencode(path).decode("utf-8", "replace").replace(os.sep, "/")
 
 
-def _unused(name, whole, used):
-    """The name, led by as many parents as keep it from being used already."""
+def _unused(name: str, whole: str, used: set[str]) -> str:
+    """Return the name, preceded by as many parent folders as make it unique."""
     parents = whole[: len(whole) - len(name)].rstrip("/").split("/") if whole.endswith(name) else []
     while name in used and parents and parents[-1]:
         name = f"{parents.pop()}/{name}"

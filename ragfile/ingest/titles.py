@@ -1,11 +1,12 @@
-"""Titles in Markdown, read in time that is linear in the text, whatever the text is.
+"""Read titles of Markdown, in time linear in any text.
 
-A pattern that lets two neighbouring parts match the same blanks tries every way of sharing them
-out, so one line of blanks can hold up a build for minutes. Here a pattern finds the line and
-everything after that is done by stripping its ends.
+A pattern in which two neighbouring parts match the same blanks tries every way to divide them, so
+one line of blanks can hold up a build for minutes. Here a pattern finds the line, and stripping
+does the rest.
 """
 
 import re
+from collections.abc import Iterable
 
 LIMIT = 500  # characters of one title
 PATH = 1000  # characters of a header path
@@ -16,8 +17,8 @@ _FRONT = re.compile(r"\A---[ \t]*+\r?\n(?:(?!---).*+\n)*+")
 _TOP_HEADER = re.compile(r"^#([ \t]++)([^\r\n]*+)\r?$", re.MULTILINE)
 
 
-def front_title(text, start, end):
-    """The title that the front matter in text[start:end] names; "" without one."""
+def front_title(text: str, start: int, end: int) -> str:
+    """Return the title in the front matter in text[start:end], or ""."""
     for line in _TITLE_LINE.finditer(text, start, end):
         title = _named(*line.groups())
         if title is not None:
@@ -25,10 +26,8 @@ def front_title(text, start, end):
     return ""
 
 
-def markdown_title(text):
-    """The title of a Markdown text: that of its front matter, else its first top header, else
-    "".
-    """
+def markdown_title(text: str) -> str:
+    """Return the title in the front matter of a Markdown text, else its first top header, else ""."""
     front = _FRONT.match(text)
     for line in _TITLE_LINE.finditer(text, 0, front.end()) if front else ():
         value = line[2].removesuffix("\r")
@@ -42,10 +41,8 @@ def markdown_title(text):
     return ""
 
 
-def _named(blanks, value):
-    """The value of a `title:` without the quotes around it; None where there is no value, or too
-    long a one.
-    """
+def _named(blanks: str, value: str) -> str | None:
+    """Return the value of a `title:` without its quotes; None if it is missing or over LIMIT."""
     value = value.rstrip(_BLANKS)
     if len(value) > 2 and value[0] == value[-1] and value[0] in "\"'" and len(value) <= LIMIT + 2:
         value = value[1:-1]
@@ -54,23 +51,23 @@ def _named(blanks, value):
     return value.strip(_BLANKS)
 
 
-def _headed(blanks, content):
-    """The text of a header that begins after its marks and blanks, without its closing marks."""
+def _headed(blanks: str, content: str) -> str | None:
+    """Return the text of a header without its closing marks; None if it is missing or over LIMIT."""
     if not content:
         return "" if len(blanks) > 1 else None
     kept = content.rstrip(_BLANKS).rstrip("#").rstrip(_BLANKS) or content[0]
     return kept if len(kept) <= LIMIT else None
 
 
-def without_closing(title):
-    """A header's text without its closing marks: `## Title ##`."""
+def without_closing(title: str) -> str:
+    """Return a header's text without its closing marks: `## Title ##`."""
     title = title.rstrip(_BLANKS)
     kept = title.rstrip("#")
     return kept.rstrip(_BLANKS) if not kept or kept[-1] in _BLANKS else title
 
 
-def without_anchor(title):
-    """A header's text without the anchor at its end: `Title {#anchor}`."""
+def without_anchor(title: str) -> str:
+    """Return a header's text without the anchor at its end: `Title {#anchor}`."""
     kept = title.rstrip(_BLANKS)
     opened = kept.rfind("{")
     is_anchor = (
@@ -81,11 +78,12 @@ def without_anchor(title):
     return kept[:opened].rstrip(_BLANKS) if is_anchor and opened >= 0 else title
 
 
-def path_of(titles):
-    """Titles as a header path. What is too long loses the ends of titles, then the outermost of
-    them.
+def path_of(titles: Iterable[str]) -> str:
+    """Join titles into a header path within PATH characters.
+
+    Long titles lose their ends; then the outermost titles are dropped.
     """
-    titles = [title[:LIMIT] for title in titles if title]
-    while sum(map(len, titles)) + 3 * len(titles) > PATH + 3 and len(titles) > 1:
-        titles.pop(0)
-    return " > ".join(titles)
+    kept = [title[:LIMIT] for title in titles if title]
+    while sum(map(len, kept)) + 3 * len(kept) > PATH + 3 and len(kept) > 1:
+        kept.pop(0)
+    return " > ".join(kept)

@@ -26,6 +26,8 @@ from ragfile.records import Chunk, Document
 if TYPE_CHECKING:
     import numpy as np
 
+    from ragfile.types import Errors
+
 Cut = tuple[int, str, Any, dict[str, Any], int, int]  # a chunk without what its document says
 
 
@@ -34,7 +36,7 @@ class Order:
     """What a worker does with every source."""
 
     limits: Limits
-    errors: str
+    errors: Errors
     encoding: str | None
     tags: tuple[str, ...]
     metadata: dict[str, Any]
@@ -107,7 +109,7 @@ class SourceReader:
                 told = len(loading.failures)
                 found.events += [] if part is None else [part]
         found.events += loading.failures[told:]
-        found.checksum, found.size = next(iter(loading.seen), ""), loading.bytes
+        found.checksum, found.size = next(iter(loading.first_paths), ""), loading.bytes
         found.encodings = loading.encodings
         found.warned = [(str(each.message), each.category) for each in caught]
         return found

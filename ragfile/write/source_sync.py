@@ -99,7 +99,7 @@ def add(
 
 
 def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=(), metadata=None, message="", limits=None,
-         errors="strict", progress=None, created=None, embedding_cache=None, encoding=None, dedupe=False, include=None,
+         errors: Errors = "strict", progress=None, created=None, embedding_cache=None, encoding=None, dedupe=False, include=None,
          exclude=None, ignore=None):  # fmt: skip
     refuse_remote(path)
     began = time.perf_counter()

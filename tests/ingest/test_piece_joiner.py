@@ -136,7 +136,7 @@ def test_joined_turns_are_indexed_and_found(tmp_path):
 @pytest.mark.parametrize(
     ("given_", "said"),
     [
-        ({"kind": "words", "max_chars": 10}, "max_chars is a part of the policy 'joined'"),
+        ({"kind": "words", "max_chars": 10}, "max_chars belongs to the policy 'joined'"),
         ({"target_tokens": 5, "max_chars": 0}, "max_chars must be at least 1"),
         ({"target_tokens": 5, "max_unit_tokens": "x"}, "max_unit_tokens must be at least 1"),
         ({"target_tokens": 0}, "at least 1"),

@@ -1,19 +1,19 @@
-"""Bytes of one file made into text: a module per family of formats, and the table of what is for
-what.
+"""Extract text from the bytes of a file: a module per family of formats, and the table of loaders.
 
-A loader's `parse(raw, limits)` yields `Extracted`, lazily where it can: limits bite before memory
-does. What a file is, its content decides (`sniff`); a suffix only chooses among the kinds of plain
-text and those that users register.
+A loader's `parse(raw, limits)` yields `Extracted`, lazily where it can, so that limits apply before
+memory runs out. The content decides the kind of a file (`sniff`); a suffix only chooses among the
+kinds of plain text and those that users register.
 
-Everything but PDF is read with the standard library alone, on purpose: the same file then gives the
-same text whatever else is installed, and there is no parser below us to bring its own limits and
-surprises. What is not plain text becomes Markdown, so that chunks get header paths; source code
-stays as it is and is cut by its definitions.
+Everything but PDF is read with the standard library alone, deliberately: a file then gives the same
+text whatever else is installed, and no parser brings its own limits. Formats other than plain text
+become Markdown, so that chunks get header paths; source code stays as it is and is cut by its
+definitions.
 """
 
 import io
 import re
 import zipfile
+from collections.abc import Callable, Iterable
 
 from ragfile.ingest.loaders import (
     asciidoc,
@@ -38,10 +38,11 @@ from ragfile.ingest.loaders.contract import (
     LoadError,
     UnsupportedType,
 )
-from ragfile.ingest.loaders.front_matter import front_matter
+from ragfile.ingest.loaders.front_matter import FrontMatter, front_matter
 
 __all__ = [
     "Extracted",
+    "FrontMatter",
     "LimitError",
     "Limits",
     "LoadError",
@@ -55,32 +56,35 @@ __all__ = [
 ]
 
 
-def register(loader):
-    """Adds a loader, or replaces the one of its kind. A later one wins a suffix or magic."""
+def register(loader: Loader) -> None:
+    """Add a loader, or replace the one of its kind.
+
+    If loaders share a suffix or magic, the one registered last is used.
+    """
     _LOADERS.pop(loader.kind, None)
     _LOADERS[loader.kind] = loader
 
 
-def loader(kind):
+def loader(kind: str) -> Loader:
     return _LOADERS[kind]
 
 
-def are_built_in():
-    """Whether nobody registered a loader: then another process has the same ones."""
+def are_built_in() -> bool:
+    """Return whether no loader was registered, so that another process has the same ones."""
     return _LOADERS == _OURS
 
 
-def suffixes():
-    """The suffixes that a folder's walk takes up."""
+def suffixes() -> set[str]:
+    """Return the suffixes by which files are found in a folder."""
     return {suffix for one in _LOADERS.values() for suffix in one.suffixes}
 
 
-def _text(kind, mime, suffixes, parse):
+def _text(kind: str, mime: str, suffixes: str, parse: Callable[..., Iterable[Extracted]]) -> Loader:
     return Loader(kind, mime, tuple(suffixes.split()), parse, is_text=True)
 
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
-_LOADERS = {}
+_LOADERS: dict[str, Loader] = {}
 for _loader in (
     _text("txt", "text/plain", ".txt .text .log", plain.text),
     _text("md", "text/markdown", ".md .markdown .mdx", plain.markdown),
@@ -145,9 +149,12 @@ _HTML = re.compile(
 )
 
 
-def sniff(raw, suffix=""):
-    """The kind of some bytes: by content; among plain texts by suffix. UnsupportedType names what
-    it is.
+def sniff(raw: bytes, suffix: str = "") -> str:
+    """Return the kind of a file: by content, and among plain texts by suffix.
+
+    Raises:
+        UnsupportedType: No loader reads such content; the message names its kind.
+        LoadError: The file is a damaged zip container.
     """
     for one in reversed(_LOADERS.values()):
         if one.magic and raw.startswith(one.magic):
@@ -172,7 +179,7 @@ def sniff(raw, suffix=""):
     return by_suffix if is_known else "txt"
 
 
-def _binary(raw):
+def _binary(raw: bytes) -> bool:
     return (
         b"\0" in raw[: 1 << 16]
         and not raw.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"))
@@ -180,7 +187,7 @@ def _binary(raw):
     )
 
 
-def _sniff_zip(raw, suffix):
+def _sniff_zip(raw: bytes, suffix: str) -> str:
     try:
         names = set(zipfile.ZipFile(io.BytesIO(raw)).namelist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:

@@ -1,12 +1,14 @@
-"""AsciiDoc: titles, listings, links and tables made into Markdown."""
+"""Convert AsciiDoc to Markdown: titles, listings, links and tables."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from ragfile.ingest.loaders.contract import Extracted
+from ragfile.ingest.loaders.contract import Extracted, Limits
 from ragfile.ingest.loaders.markup import MarkdownLines
 from ragfile.ingest.loaders.plain import decode
+from ragfile.types import Errors
 
 _TITLE = re.compile(r"(={1,6}|#{1,6})[ \t]++(\S.*)$")
 _VERBATIM = re.compile(r"(?:-{4,}|\.{4,}|`{3,})\w*$")
@@ -24,8 +26,8 @@ _MACRO = re.compile(
 _INDEX = re.compile(r"\(\(\([^()\n]{0,200}\)\)\)")
 
 
-def parse(raw, limits, errors="strict"):
-    """`=` is the document's title, `==` a section below it."""
+def parse(raw: bytes, limits: Limits, errors: Errors = "strict") -> Iterator[Extracted]:
+    """Extract the text; `=` is the document's title, `==` a section below it."""
     out = MarkdownLines()
     lines = iter(decode(raw, errors).splitlines())
     language = ""
@@ -46,14 +48,14 @@ def parse(raw, limits, errors="strict"):
     yield Extracted(out.text(), metadata=out.metadata())
 
 
-def _names(line):
-    """Whether a line is the title of the block below it."""
+def _names(line: str) -> bool:
+    """Return whether a line is the title of the block below it."""
     return line.startswith(".") and len(line) > 1 and line[1] not in ". "
 
 
-def _until(lines, end):
-    """The lines before the one that closes a block; to the end where none does."""
-    found = []
+def _until(lines: Iterator[str], end: str) -> list[str]:
+    """Return the lines of a block up to its closing line, or to the end of the file."""
+    found: list[str] = []
     for line in lines:
         if line.rstrip() == end:
             break
@@ -61,7 +63,7 @@ def _until(lines, end):
     return found
 
 
-def _inline(line):
+def _inline(line: str) -> str:
     line = _LINK.sub(lambda m: m[2] or m[1], line)
     line = _CROSS.sub(lambda m: m[2] or m[1], line)
     return _INDEX.sub("", _MACRO.sub("", line))

@@ -1,22 +1,24 @@
-"""The definitions of languages with braces: C, C++, Java, Go, Rust, JavaScript and TypeScript.
+"""Find the definitions of languages with braces: C, C++, Java, Go, Rust, JavaScript and TypeScript.
 
-What stands before an opening brace, back to the empty line, semicolon or brace before it, says
+The text before an opening brace, back to the previous empty line, semicolon or brace, decides
 whether the braces hold a class or the like (which is searched), a function (which is not), or
-something else. Groups in parentheses and angle brackets are taken out of it first.
+something else. Groups in parentheses and angle brackets are removed from it first.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import NamedTuple
 
 from ragfile.ingest.loaders.scopes import Scope
 from ragfile.ingest.windows import always
 
-HEAD = 2000  # characters before a brace that are looked at
+HEAD = 2000  # characters that are read before a brace
 
 _COMMENT = r"//[^\n]*+|/\*(?:[^*]++|\*(?!/))*+(?:\*/|\Z)"
 _QUOTED = r'"(?:[^"\\\n]++|\\.)*+"?'
-_ONE = r"'(?:[^'\\\n]|\\[^\n']{0,9}\\?.)'"  # a character, and no lifetime
+_ONE = r"'(?:[^'\\\n]|\\[^\n']{0,9}\\?.)'"  # a character, not a lifetime
 _MARKS = r"[{};]"
 _TOKENS = {
     "c": rf"{_COMMENT}|R\"(?P<raw>[^()\\\s]{{0,16}})\(|{_QUOTED}|{_ONE}|^[ \t]*+\#(?:[^\\\n]++|\\.)*+|{_MARKS}",
@@ -50,29 +52,43 @@ _ARROW = re.compile(
     r"([\w$.#]++)[ \t]*+(?::[^=\n]{0,200})?[=:][ \t]*+(?:async\b[ \t]*+)?"
     r"(?:function\b[ \t*]*+[\w$]*+[ \t]*+\(\)|(?:\(\)|[\w$]++)[^=\n]{0,200}=>)"
 )
-_PAST = ")],; \t\n"  # what the statement before may have left
+_PAST = ")],; \t\n"  # remains of the previous statement
 _COMMENTS = re.compile(rf"{_COMMENT}|{_QUOTED}|{_ONE}|^[ \t]*+\#[^\n]*+|->", re.M)
 _COMMENTS_JS = re.compile(rf"{_COMMENT}|{_QUOTED}|'[^'\n]*+'", re.M)
 _GROUPS = re.compile(r"\([^()]*+\)"), re.compile(r"<[^<>()=]*+>"), re.compile(r"\[[^\[\]]*+\]")
 _NOTES = re.compile(r"@[\w.]++(?:[ \t]*+\(\))?+|\b__\w++(?:[ \t]*+\(\))?+")
 
 
-def braced(language):
-    """What finds the Scope of a whole text in that language."""
+class _OpenBrace(NamedTuple):
+    """The scope inside an opening brace."""
+
+    scope: Scope
+    is_searched: bool
+    ends_scope: bool  # its closing brace ends the scope
+
+
+class _Head(NamedTuple):
+    """The definition that ends in an opening brace; None for none, "" for one without a name."""
+
+    name: str | None
+    is_searched: bool = False
+
+
+def braced(language: str) -> Callable[[str], Scope]:
+    """Return a function that finds the Scope of a whole text in a language."""
     token = re.compile(_TOKENS[language], re.MULTILINE | re.DOTALL)
 
-    def find(text):
+    def find(text: str) -> Scope:
         top = Scope("", 0, len(text))
-        # (scope, whether it is searched, whether the brace ends it)
-        stack, since, at = [(top, True, False)], 0, 0
+        stack, since, at = [_OpenBrace(top, True, False)], 0, 0
         while m := token.search(text, at):
             at, mark = _ended(text, m), m[0]
             if mark == "{":
                 stack.append(_opened(text, since, m.start(), stack[-1], language))
             elif mark == "}" and len(stack) > 1:
-                scope, _, ends = stack.pop()
-                if ends:
-                    at = scope.end = _TAIL.match(text, at).end()
+                closed = stack.pop()
+                if closed.ends_scope:
+                    at = closed.scope.end = _TAIL.match(text, at).end()
             elif mark not in ("}", ";") and not mark.lstrip().startswith("#"):
                 continue
             since = at
@@ -81,8 +97,8 @@ def braced(language):
     return find
 
 
-def _ended(text, m):
-    """Where a token ends, however long a string it begins."""
+def _ended(text: str, m: re.Match[str]) -> int:
+    """Return the end of a token, including a string that it begins."""
     groups = m.groupdict()
     if groups.get("raw") is not None:
         return _after(text, f'){m["raw"]}"', m.end())
@@ -96,44 +112,43 @@ def _ended(text, m):
     return m.end()
 
 
-def _after(text, mark, at):
+def _after(text: str, mark: str, at: int) -> int:
     found = text.find(mark, at)
     return len(text) if found < 0 else found + len(mark)
 
 
-def _opened(text, since, brace, outer, language):
-    """What a brace opens in the scope around it."""
+def _opened(text: str, since: int, brace: int, outer: _OpenBrace, language: str) -> _OpenBrace:
+    """Add the scope that a brace opens to the one around it."""
     scope, is_searched, _ = outer
     if not is_searched:
-        return scope, False, False
+        return _OpenBrace(scope, False, False)
     start = since
     for m in _PARAGRAPH.finditer(text, max(since, brace - HEAD), brace):
         start = m.end()
     if text[start:brace].isspace():
         start = since
-    name, holds = _said(text[max(start, brace - HEAD) : brace], language)
-    if name is None:
-        return scope, False, False
-    if not name:  # such as extern "C": what it holds belongs to the scope around
-        return scope, holds, False
+    head = _head(text[max(start, brace - HEAD) : brace], language)
+    if head.name is None:
+        return _OpenBrace(scope, False, False)
+    if not head.name:  # such as extern "C": its definitions belong to the scope around it
+        return _OpenBrace(scope, head.is_searched, False)
     start = _line_start(text, start, since)
-    scope.inner.append(made := Scope(name, start, len(text)))
-    return made, holds, True
+    scope.inner.append(made := Scope(head.name, start, len(text)))
+    return _OpenBrace(made, head.is_searched, True)
 
 
-def _line_start(text, start, since):
-    """The beginning of the line at which a definition starts, after what the line ended before."""
+def _line_start(text: str, start: int, since: int) -> int:
+    """Return the beginning of a definition's line, after anything before `since` on it."""
     while start < len(text) and text[start] in " \t\n":
         start += 1
     line = text.rfind("\n", since, start) + 1
     return max(line, since)
 
 
-def _said(head, language):
-    """(name, whether definitions lie inside) of what stands before a brace; None for no definition."""
-    raw = head
+def _head(head: str, language: str) -> _Head:
+    """Read the text before a brace."""
     if language == "go":
-        return _in_go(raw)
+        return _in_go(head)
     head = (_COMMENTS_JS if language == "js" else _COMMENTS).sub(" ", head).lstrip(_PAST)
     for pattern in _GROUPS:
         for _ in range(6):
@@ -144,47 +159,46 @@ def _said(head, language):
         head = head.replace("\1\2", "()")
     head = _NOTES.sub(" ", head)
     if "(" in head.replace("()", "") or ")" in head.replace("()", ""):
-        return None, False
+        return _Head(None)
     return _reduced(head.strip(), language)
 
 
-def _in_go(raw):
+def _in_go(raw: str) -> _Head:
     found = None
     for m in _GO.finditer(raw):
         found = f"{m[1]}.{m[2]}" if m[1] else m[2]
     if found is None:
         for m in _GO_TYPE.finditer(raw):
             found = m[1]
-    return found, False
+    return _Head(found)
 
 
-def _reduced(head, language):
+def _reduced(head: str, language: str) -> _Head:
     if language == "rust" and (m := _RUST.search(head)):
-        return m[1], False
+        return _Head(m[1])
     m = _HOLDER.search(head)
     if m and not (m[1] in ("struct", "union", "enum") and "()" in head[m.end() :]):
         words = m[2].split()
-        holds = m[1] not in ("enum",) or language == "java"
         if m[1] == "impl":
-            return " ".join(words) or None, True
-        return (words[0] if words else ""), holds
+            return _Head(" ".join(words) or None, True)
+        return _Head(words[0] if words else "", m[1] != "enum" or language == "java")
     if language == "c" and head.startswith("extern") and "()" not in head:
-        return "", True
+        return _Head("", True)
     if language == "js":
         return _in_js(head)
     if operator := _OPERATOR.search(head):
-        return operator[0], False
+        return _Head(operator[0])
     called = _CALLED.search(head)
     if called is None or "=" in head[: called.start()]:
-        return None, False
-    return (None if called[1] in _WORDS_OF_CONTROL else called[1]), False
+        return _Head(None)
+    return _Head(None if called[1] in _WORDS_OF_CONTROL else called[1])
 
 
-def _in_js(head):
+def _in_js(head: str) -> _Head:
     last = head.rpartition("\n")[2]
     if m := _ARROW.search(last):
-        return m[1], False
+        return _Head(m[1])
     called = _CALLED.search(last)
     if called is None or "=" in last[: called.start()] or called[1] in _WORDS_OF_CONTROL:
-        return None, False
-    return ("default" if called[1] == "function" else called[1]), False
+        return _Head(None)
+    return _Head("default" if called[1] == "function" else called[1])

@@ -1,61 +1,87 @@
-"""What a loader takes and gives, and the three ways in which it refuses."""
+"""The records that loaders take and give, and their three exceptions."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
+from typing import TypeAlias
 
 from ragfile.errors import RagfileError
+from ragfile.types import Metadata
+
+Part: TypeAlias = tuple[str, Metadata]
+Outline: TypeAlias = Callable[[str], Iterable[tuple[int, int, str]]]
 
 
 class LoadError(RagfileError, ValueError):
-    """A file that cannot be loaded; the sentence says why."""
+    """A file cannot be loaded; the message has the reason."""
 
 
 class UnsupportedType(LoadError):
-    """Content of a kind that no loader is for."""
+    """No loader reads content of this kind."""
 
 
 class LimitError(LoadError):
-    """More bytes, pages or text than the limits allow."""
+    """A file has more bytes, pages or text than the limits allow."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Checked before or while a file is parsed, never after."""
+    """The largest files that are loaded. They are checked before and while a file is parsed.
 
-    max_bytes: int = 256 << 20  # of the file
-    max_pages: int = 20_000  # pages or slides
-    max_text: int = 64 << 20  # characters that come out
-    max_expanded: int = 512 << 20  # bytes that a zip-based file unpacks to
+    Args:
+        max_bytes: Bytes of a file. Default: 256 MiB.
+        max_pages: Pages or slides of a document. Default: 20,000.
+        max_text: Characters of extracted text. Default: 64 Mi.
+        max_expanded: Bytes that a zip-based file unpacks to. Default: 512 MiB.
+    """
+
+    max_bytes: int = 256 << 20
+    max_pages: int = 20_000
+    max_text: int = 64 << 20
+    max_expanded: int = 512 << 20
 
 
 @dataclass(slots=True)
 class Extracted:
-    """One document as a loader gives it. With `parts`, (text, metadata) pairs, each is a segment
-    that no chunk crosses.
+    """One document as a loader extracts it.
 
-    `id` tells apart the documents of one file; `problem` stands for a record that could not be
-    read. A text that `has_front` can begin with front matter.
+    Args:
+        text: The text, unless there are parts.
+        parts: (text, metadata) pairs; each becomes a segment that no chunk crosses.
+        metadata: The metadata of the document.
+        id: A name that distinguishes the documents of one file.
+        problem: The reason why a record could not be read; such a record is a failure.
+        has_front: Whether the text can begin with front matter.
+        tags: The tags of the document.
+        outline: For source code: a function that yields the (start, end, name) of each segment of the
+            normalised text.
     """
 
     text: str = ""
-    parts: Iterable | None = None
-    metadata: dict = field(default_factory=dict)
+    parts: Iterable[Part] | None = None
+    metadata: Metadata = field(default_factory=Metadata)
     id: str = ""
     problem: str = ""
     has_front: bool = False
-    tags: tuple = ()
-    outline: Callable | None = None  # of source code: its (start, end, name) in the normalised text
+    tags: tuple[str, ...] = ()
+    outline: Outline | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Loader:
-    """A kind of file: its MIME type, the suffixes by which a folder's walk takes it up, and what
-    reads it.
+    """A kind of file and the function that reads it.
+
+    Args:
+        kind: The name of the kind; registering another loader with it replaces this one.
+        mime: The MIME type.
+        suffixes: The suffixes, such as ".md", by which files are found in a folder.
+        parse: A function of (bytes, Limits) that yields Extracted.
+        magic: Bytes at the beginning of every such file, if there are any.
+        is_text: Whether `parse` also takes `errors`, and bytes in UTF-8 or with a byte order mark.
     """
 
     kind: str
     mime: str
-    suffixes: tuple
-    parse: Callable
+    suffixes: tuple[str, ...]
+    parse: Callable[..., Iterable[Extracted]]
     magic: bytes = b""
-    is_text: bool = False  # parse takes `errors`, and bytes in UTF-8 or with a byte order mark
+    is_text: bool = False

@@ -1,29 +1,31 @@
-"""Source code made into segments, one for each definition or a few small ones in a row.
+"""Divide source code into segments: one for each definition, or for several small ones in a row.
 
     outline("python")(text)      [(start, end, "Class > method"), …], in order
 
-A segment's name is that of what encloses it. Two ways find definitions, both in one pass over the
-text: by indentation (Python), and by braces. A parser for every language would be a dependency for
-each, would fail on what it does not know, and would cut another version's files in another way.
-Strings and comments are stepped over; whatever is not understood stays in the segment around it.
+A segment is named by the scopes around it. Definitions are found by indentation (Python) or by
+braces, in one pass over the text. A parser for every language would be a dependency for each, would
+fail on code that it does not know, and would cut the files of another version differently. Strings
+and comments are skipped; code that is not recognised stays in the segment around it.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ragfile.ingest.loaders.braces import braced
+from ragfile.ingest.loaders.contract import Outline
 from ragfile.ingest.loaders.indents import indented
 from ragfile.ingest.loaders.scopes import Scope
 
-TOGETHER = 1000  # characters: a definition as large as that is one segment, with all that is in it
+TOGETHER = 1000  # characters: a definition up to this size is one segment with everything in it
 NAMES = 200  # characters of names in one segment's title
-DEPTH = 20  # scopes in scopes
+DEPTH = 20  # nested scopes
 
 
-def outline(language):
-    """What finds the segments in a text of that language."""
+def outline(language: str) -> Outline:
+    """Return a function that finds the segments of a text in a language."""
     find = indented if language == "python" else shell if language == "shell" else braced(language)
     return lambda text: _merged(text, list(_pieces(find(text))))
 
@@ -34,8 +36,8 @@ _FUNCTION = re.compile(
 _CLOSED = re.compile(r"^[})]", re.MULTILINE)
 
 
-def shell(text):
-    """Functions of a shell script: from their name in the first column to the brace there."""
+def shell(text: str) -> Scope:
+    """Find the functions of a shell script, whose names and closing braces are in the first column."""
     top = Scope("", 0, len(text))
     at = 0
     while m := _FUNCTION.search(text, at):
@@ -54,11 +56,11 @@ class _DefinitionPiece:
     start: int
     end: int
     above: tuple[str, ...]
-    names: list[str] = field(default_factory=list)
+    names: list[str] = field(default_factory=list[str])
 
 
-def _pieces(scope, above=()):
-    """A scope as pieces: what is small whole, else each inner scope and what lies between them."""
+def _pieces(scope: Scope, above: tuple[str, ...] = ()) -> Iterator[_DefinitionPiece]:
+    """Divide a scope into its inner scopes, small ones whole, and the text between them."""
     at = scope.start
     for inner in scope.inner:
         if inner.start > at:
@@ -73,11 +75,9 @@ def _pieces(scope, above=()):
         yield _DefinitionPiece(at, scope.end, above)
 
 
-def _merged(text, pieces):
-    """(start, end, symbol) of pieces, of which neighbours in one scope are together while they are
-    small.
-    """
-    found = []
+def _merged(text: str, pieces: Iterable[_DefinitionPiece]) -> list[tuple[int, int, str]]:
+    """Return the (start, end, symbol) of pieces, with small neighbours in one scope joined."""
+    found: list[_DefinitionPiece] = []
     for piece in pieces:
         if not text[piece.start : piece.end].strip():
             continue
@@ -90,6 +90,6 @@ def _merged(text, pieces):
     return [(piece.start, piece.end, _symbol(piece)) for piece in found]
 
 
-def _symbol(piece):
+def _symbol(piece: _DefinitionPiece) -> str:
     names = ", ".join(dict.fromkeys(piece.names))[:NAMES]
     return " > ".join([*piece.above, names] if names else piece.above)

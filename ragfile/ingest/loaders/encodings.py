@@ -1,4 +1,4 @@
-"""In which encoding a text is that is not UTF-8 and has no byte order mark."""
+"""Detect the encoding of text that is not UTF-8 and has no byte order mark."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ import re
 
 from ragfile.ground.extras import optional
 
-SAMPLE = 64 << 10  # bytes that are looked at
-DAMAGED = 0.5  # below this share of odd bytes, a text is UTF-8 with errors
+SAMPLE = 64 << 10  # bytes from which the encoding is guessed
+DAMAGED = 0.5  # below this share of invalid bytes, a text is UTF-8 with errors
 _DECLARED = re.compile(rb"\A(?:[^\n]*\n)?[^\n]{0,100}?coding[:=][ \t]*([-\w.]{1,40})")
-# In the order in which equal ones are preferred.
+# Most preferred first.
 CANDIDATES = [
     "cp1252", "cp1250", "cp1251", "koi8_r", "cp1253", "cp1254", "cp1255", "cp1256",
     "cp932", "euc_jp", "gb18030", "big5", "cp949",
 ]  # fmt: skip
-# What a text can say of itself. Not every codec is an encoding, and some take time with the square of
-# the text.
+# The encodings that a text can declare. Not every codec is an encoding, and some take quadratic time.
 DECLARED = {
     *CANDIDATES,
     "cp437",
@@ -28,12 +27,12 @@ DECLARED = {
     "gbk",
     "gb2312",
     "euc_kr",
+    *(f"iso8859-{n}" for n in range(1, 17) if n != 12),
 }
-DECLARED |= {f"iso8859-{n}" for n in range(1, 17) if n != 12}
 
 
-def wide(raw):
-    """ "utf-16-le" or "utf-16-be" where every other byte is zero, as in text of this script; else ""."""
+def wide(raw: bytes) -> str:
+    """Return "utf-16-le" or "utf-16-be" if every other byte is zero, as in Western text, else ""."""
     sample = raw[:4096]
     half = len(sample) // 2
     if half < 2 or len(raw) % 2:
@@ -44,8 +43,8 @@ def wide(raw):
     return "utf-16-be" if high > low else "utf-16-le"
 
 
-def detected(raw):
-    """The name of an encoding, "" where the text is not known to be in any."""
+def detected(raw: bytes) -> str:
+    """Return the name of an encoding, "" if none is found."""
     if name := wide(raw):
         return name
     if name := _declared(raw):
@@ -55,8 +54,8 @@ def detected(raw):
     return _best(raw)
 
 
-def _declared(raw):
-    """The encoding that a program names in its first two lines, if it is one and the text is in it."""
+def _declared(raw: bytes) -> str:
+    """Return the encoding that a program names in its first two lines, if it can decode the text."""
     m = _DECLARED.match(raw[:4096])
     try:
         name = codecs.lookup(m[1].decode()).name if m else ""
@@ -66,7 +65,7 @@ def _declared(raw):
     return name if name in known and _can(raw, name) else ""
 
 
-def _can(raw, name):
+def _can(raw: bytes, name: str) -> bool:
     try:
         raw.decode(name)
     except (LookupError, ValueError):
@@ -74,19 +73,19 @@ def _can(raw, name):
     return True
 
 
-def _is_damaged(sample):
-    """Whether most of what is not ASCII is UTF-8."""
+def _is_damaged(sample: bytes) -> bool:
+    """Return whether most of the characters outside ASCII are valid UTF-8."""
     text = sample.decode("utf-8", "replace")
     odd = text.count("\ufffd")
     other = sum(map(len, re.findall(r"[^\x00-\x7f\ufffd]+", text)))
     return odd < DAMAGED * (odd + other)
 
 
-def _best(raw):
-    """What charset-normalizer says of the beginning, if all of the text can be read so."""
+def _best(raw: bytes) -> str:
+    """Return charset-normalizer's guess from the beginning, if it can decode the whole text."""
     library = optional("charset_normalizer", "reading text that is not UTF-8")
     sample = raw[:SAMPLE]
-    if len(sample) < len(raw):  # not in the middle of a character
+    if len(sample) < len(raw):  # end at a line, not inside a character
         sample = sample[: sample.rfind(b"\n") + 1] or sample
     found = library.from_bytes(sample, cp_isolation=CANDIDATES, threshold=0.3).best()
     name = found.encoding if found is not None else ""
@@ -95,13 +94,16 @@ def _best(raw):
     return name if name and _can(raw, name) else ""
 
 
-# Letters of cp1250 whose bytes are letters that are rare in the West: ě ř ž š ň ą ł ż ź ő ű and such.
+# Letters of cp1250 such as ě ř ž š ň ą ł ż ź ő ű; in cp1252 their bytes are letters rare in Western text.
 _EASTERN = bytes.fromhex("ecf89e9af2b9b3bf9ff5fb8a8eccd8a3a5af")
 
 
-def _is_western(sample):
-    """Both read the same bytes as letters, and the library cannot tell them apart."""
+def _is_western(sample: bytes) -> bool:
+    """Return whether text that cp1250 and cp1252 both decode is Western.
+
+    The library cannot decide between the two.
+    """
     other = [byte for byte in sample if byte > 0x7F]
-    nordic = {0xE5, 0xC5} & set(other)  # å stands beside ø, which is ř
+    nordic = {0xE5, 0xC5} & set(other)  # a text with å has ø, the byte of ř in cp1250
     odd = sum(byte in _EASTERN and not (nordic and byte in (0xF8, 0xD8)) for byte in other)
     return odd * 5 <= len(other)

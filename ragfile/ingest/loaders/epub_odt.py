@@ -1,12 +1,14 @@
-"""EPUB and ODT: books of HTML pages, and documents of OpenOffice's kind."""
+"""Extract text from EPUB (books of HTML pages) and ODT (OpenDocument text)."""
 
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Iterable, Iterator
 from urllib.parse import unquote
+from xml.etree.ElementTree import Element
 
 from ragfile.ingest.loaders import html
-from ragfile.ingest.loaders.contract import Extracted, LimitError, LoadError
+from ragfile.ingest.loaders.contract import Extracted, LimitError, Limits, LoadError
 from ragfile.ingest.loaders.office import Package, bounded, outermost
 
 _CONTAINER = "{urn:oasis:names:tc:opendocument:xmlns:container}rootfile"
@@ -17,24 +19,24 @@ _TABLE = "{urn:oasis:names:tc:opendocument:xmlns:table:1.0}"
 _OFFICE = "{urn:oasis:names:tc:opendocument:xmlns:office:1.0}"
 
 
-def epub(raw, limits):
-    """The pages in the order of the book's spine."""
+def epub(raw: bytes, limits: Limits) -> Iterator[Extracted]:
+    """Extract the pages in the order of the book's spine."""
     package = Package(raw, limits)
     container = package.xml("META-INF/container.xml")
     root = container.find(f".//{_CONTAINER}") if container is not None else None
-    place = root.get("full-path", "") if root is not None else ""
-    book = package.xml(place)
+    path = root.get("full-path", "") if root is not None else ""
+    book = package.xml(path)
     if book is None:
-        raise LoadError("not a readable EPUB: it names no list of its pages")
+        raise LoadError("not a readable EPUB: it has no list of its pages")
     title = book.findtext(f".//{_DC}title") or ""
-    pages = (_page(package, name, limits) for name in _spine(book, place, limits))
+    pages = (_page(package, name, limits) for name in _spine(book, path, limits))
     text = "\n\n".join(page for page in bounded(pages, limits) if page)
     yield Extracted(text, metadata={"title": title.strip()} if title.strip() else {})
 
 
-def _spine(book, place, limits):
-    """The names of the pages; each counts once."""
-    folder = posixpath.dirname(place)
+def _spine(book: Element, path: str, limits: Limits) -> Iterable[str]:
+    """Return the names of the pages, each once."""
+    folder = posixpath.dirname(path)
     items = {item.get("id"): item.get("href", "") for item in book.iter(f"{_OPF}item")}
     ids = [item.get("idref") for item in book.iter(f"{_OPF}itemref")]
     if len(ids) > limits.max_pages:
@@ -45,7 +47,7 @@ def _spine(book, place, limits):
     return dict.fromkeys(names)
 
 
-def _page(package, name, limits):
+def _page(package: Package, name: str, limits: Limits) -> str:
     content = package.read(name)
     if content is None:
         return ""
@@ -53,8 +55,8 @@ def _page(package, name, limits):
     return page.text.strip()
 
 
-def odt(raw, limits):
-    """Headings, paragraphs, lists and tables in order."""
+def odt(raw: bytes, limits: Limits) -> Iterator[Extracted]:
+    """Extract headings, paragraphs, lists and tables in order."""
     package = Package(raw, limits)
     meta = package.xml("meta.xml")
     title = (meta.findtext(f".//{_DC}title") or "").strip() if meta is not None else ""
@@ -64,8 +66,8 @@ def odt(raw, limits):
     )
 
 
-def _blocks(parent):
-    """The blocks below an element, without a recursion: lists and sections nest."""
+def _blocks(parent: Iterable[Element]) -> Iterator[str]:
+    """Yield the blocks below an element, without recursion: lists and sections nest."""
     for child in parent:
         stack = [child]
         while stack:
@@ -92,17 +94,18 @@ _LEFT_OUT = {
     f"{_OFFICE}annotation",
     f"{_T}sequence-decls",
     f"{_T}index-title",
+    f"{_T}table-of-content",
+    f"{_OFFICE}forms",
 }
-_LEFT_OUT |= {f"{_OFFICE}forms", f"{_T}table-of-content"}
 
 
-def _level(node):
+def _level(node: Element) -> int:
     level = node.get(f"{_T}outline-level", "1")
     return min(int(level), 6) if level in "123456789" and level else 1
 
 
-def _item(node, stack):
-    """A list item's first paragraph with a mark; what else is in it comes next."""
+def _item(node: Element, stack: list[Element]) -> Iterator[str]:
+    """Yield a list item's first paragraph with a mark, and push the rest of the item on the stack."""
     rest = list(node)
     if rest and rest[0].tag == f"{_T}p":
         text = " ".join(_text(rest.pop(0)).split())
@@ -111,7 +114,7 @@ def _item(node, stack):
     stack.extend(reversed(rest))
 
 
-def _row(row):
+def _row(row: Element) -> str:
     cells = (cell for cell in row if cell.tag == f"{_TABLE}table-cell")
     return " | ".join(" ".join(_text(cell).split()) for cell in cells)
 
@@ -119,9 +122,10 @@ def _row(row):
 _BREAKS = {f"{_T}tab": "\t", f"{_T}line-break": "\n"}
 
 
-def _text(element):
-    """The text below an element, without comments of reviewers."""
-    pieces, stack = [], [(element, False)]
+def _text(element: Element) -> str:
+    """Return the text below an element, without reviewers' comments."""
+    pieces: list[str] = []
+    stack = [(element, False)]
     while stack:
         node, is_tail = stack.pop()
         if is_tail:

@@ -1,20 +1,22 @@
-"""HTML made into text with Markdown's marks for headers, list items and code, so that header paths
-survive.
+"""Convert HTML to text with Markdown's marks for headers, list items and code, which give header
+paths.
 
-A small tokenizer of our own instead of an HTML tree: text is all we want, time must be linear in
-the input for any bytes (the standard library's parser is not, for unclosed constructs), and the
-result must not depend on what is installed. It follows browsers where it matters: entities,
-unclosed comments and scripts, quotes in attributes.
+A small tokenizer of its own instead of an HTML tree: only text is needed, time must be linear for
+any input (the standard library's parser is quadratic for unclosed constructs), and the result must
+not depend on the packages installed. It follows browsers where that matters: entities, unclosed
+comments and scripts, quotes in attributes.
 """
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from html import unescape
 
-from ragfile.ingest.loaders.contract import Extracted
+from ragfile.ingest.loaders.contract import Extracted, Limits
 from ragfile.ingest.loaders.plain import decode
+from ragfile.types import Errors
 
-# A tag ends before the next "<", and a quoted value is short: no input makes a scan start over at
-# length.
+# A tag ends before the next "<", and a quoted value is short, so no input makes long scans repeat.
 _TAG = re.compile(
     r"""<(?:(?P<comment>!--)|[!?][^<>]*+>|(?P<close>/?)(?P<name>[A-Za-z][A-Za-z0-9:-]*+)"""
     r"""(?:[^"'<>]++|"[^"]{0,4096}+"|'[^']{0,4096}+'|["'])*+>)"""
@@ -55,7 +57,8 @@ _SPACE = re.compile(r"[ \t\r\n\f]+")
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}charset=["']?([A-Za-z0-9_-]{1,40})""", re.IGNORECASE)
 
 
-def parse(raw, limits, errors="strict"):
+def parse(raw: bytes, limits: Limits, errors: Errors = "strict") -> Iterator[Extracted]:
+    """Extract the text and title of a page."""
     out = _HtmlText()
     for data, tag, closing in _tokens(_decoded(raw, errors)):
         out.data(data)
@@ -65,15 +68,13 @@ def parse(raw, limits, errors="strict"):
     yield Extracted(out.finished(), metadata={"title": title} if title else {})
 
 
-def declares(raw):
-    """Whether a page names an encoding."""
+def declares(raw: bytes) -> bool:
+    """Return whether a page declares an encoding."""
     return _CHARSET.search(raw[:4096]) is not None
 
 
-def _decoded(raw, errors):
-    """UTF-8 first; else as the file declares itself, which for the Web's old half is
-    windows-1252.
-    """
+def _decoded(raw: bytes, errors: Errors) -> str:
+    """Decode as UTF-8, else as declared; as in browsers, Latin-1 means windows-1252."""
     try:
         return decode(raw)
     except UnicodeDecodeError:
@@ -84,10 +85,8 @@ def _decoded(raw, errors):
         return decode(raw, errors)
 
 
-def _tokens(source):
-    """(text, tag, is it a closing one) in order; what stands in silent elements and comments is
-    left out.
-    """
+def _tokens(source: str) -> Iterator[tuple[str, str, bool]]:
+    """Yield (text, tag, is closing) in order, without silent elements and comments."""
     at = 0
     while m := _TAG.search(source, at):
         name = (m["name"] or "").lower()
@@ -101,20 +100,31 @@ def _tokens(source):
     yield source[at:], "", False
 
 
-def _after(source, mark, at):
+def _after(source: str, mark: str, at: int) -> int:
     found = source.find(mark, at)
     return len(source) if found < 0 else found + len(mark)
 
 
+@dataclass(slots=True)
+class _OpenList:
+    """A list that has not ended, and its items so far."""
+
+    tag: str
+    items: int = 0
+
+
 class _HtmlText:
-    """Lines of text as blocks open and close."""
+    """Collect lines of text as blocks open and close."""
 
-    def __init__(self):
-        self.title, self._out = [], []
-        self._line, self._is_blank = [], True  # the open line, and whether it is blanks alone
-        self._lists, self._pre, self._in_title = [], 0, False
+    def __init__(self) -> None:
+        self.title: list[str] = []
+        self._out: list[str] = []
+        self._line: list[str] = []  # the open line
+        self._is_blank = True  # whether the open line has only blanks
+        self._lists: list[_OpenList] = []
+        self._pre, self._in_title = 0, False
 
-    def data(self, data):
+    def data(self, data: str) -> None:
         if not data:
             return
         data = unescape(data)
@@ -123,17 +133,17 @@ class _HtmlText:
         else:
             self._add(data if self._pre else _SPACE.sub(" ", data))
 
-    def _add(self, text):
+    def _add(self, text: str) -> None:
         self._line.append(text)
         self._is_blank = self._is_blank and not text.strip()
 
-    def _taken(self):
-        """The open line, of which nothing is left."""
+    def _taken(self) -> str:
+        """Return the open line, and begin a new one."""
         line = "".join(self._line)
         self._line, self._is_blank = [], True
         return line
 
-    def tag(self, name, closing):
+    def tag(self, name: str, closing: bool) -> None:
         if name == "br":
             self._add("\n")
         elif name in ("td", "th") and not closing:
@@ -142,7 +152,7 @@ class _HtmlText:
         elif name in _BLOCKS:
             self._block(name, closing)
 
-    def _block(self, name, closing):
+    def _block(self, name: str, closing: bool) -> None:
         if name == "title":
             self._in_title = not closing
             return
@@ -160,21 +170,21 @@ class _HtmlText:
         elif name in _HEADERS and not closing:
             self._add(_HEADERS[name])
 
-    def _nest(self, name, closing):
+    def _nest(self, name: str, closing: bool) -> None:
         if not closing:
-            self._lists.append([name, 0])
+            self._lists.append(_OpenList(name))
         elif self._lists:
             self._lists.pop()
 
-    def _item(self):
+    def _item(self) -> None:
         depth = min(len(self._lists), 8)
         mark = "- "
-        if self._lists and self._lists[-1][0] == "ol":
-            self._lists[-1][1] += 1
-            mark = f"{self._lists[-1][1]}. "
+        if self._lists and self._lists[-1].tag == "ol":
+            self._lists[-1].items += 1
+            mark = f"{self._lists[-1].items}. "
         self._add("  " * max(depth - 1, 0) + mark)
 
-    def _code(self, closing):
+    def _code(self, closing: bool) -> None:
         if not closing:
             self._pre += 1
             if self._pre == 1:
@@ -184,13 +194,13 @@ class _HtmlText:
             if not self._pre:
                 self._fenced()
 
-    def _fenced(self):
+    def _fenced(self) -> None:
         code = self._taken().strip("\n").replace("\r\n", "\n")
         if code.strip():
             fence = "`" * max(3, 1 + max((len(run) for run in re.findall("`+", code)), default=0))
             self._out.append(f"{fence}\n{code}\n{fence}\n\n")
 
-    def _end_line(self, gap):
+    def _end_line(self, gap: str) -> None:
         text = "\n".join(part.rstrip(" ") for part in self._taken().split("\n"))
         if text.strip() in ("", "-") or not text.strip("# "):
             if gap == "\n\n" and self._out and not self._out[-1].endswith("\n\n"):
@@ -199,7 +209,7 @@ class _HtmlText:
         indent = text[: len(text) - len(text.lstrip(" "))] if self._lists else ""
         self._out.append(indent + text.strip() + gap)
 
-    def finished(self):
+    def finished(self) -> str:
         if self._pre:
             self._fenced()
         self._end_line("\n")

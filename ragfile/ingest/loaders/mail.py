@@ -1,35 +1,38 @@
-"""Mail: the subject, who wrote when to whom, and the text; attachments by name.
+"""Extract mail: the subject, sender, recipients, date and text; attachments by name.
 
-The library's older interface is used, and long headers are cut first: its newer one takes time with
-the square of a header's length.
+The library's older interface is used, and long headers are cut first: the newer one takes time
+quadratic in a header's length.
 """
 
 from __future__ import annotations
 
 import email
 import email.header
-import email.utils
+from collections.abc import Iterator
 from email.message import Message
+from typing import TypeGuard, cast
 
 from ragfile.ingest.loaders import html
-from ragfile.ingest.loaders.contract import Extracted
+from ragfile.ingest.loaders.contract import Extracted, Limits
 from ragfile.ingest.loaders.markup import MarkdownLines
+from ragfile.types import Metadata
 
 HEADER = 2000  # characters of one header
 PARTS = 1000
 DEPTH = 50
 
 
-def parse(raw, limits):
-    """A message; one that is attached to it follows it."""
+def parse(raw: bytes, limits: Limits) -> Iterator[Extracted]:
+    """Extract a message, followed by the messages attached to it."""
     message = email.message_from_bytes(_shallow(raw))
-    out, metadata = MarkdownLines(), {}
+    out = MarkdownLines()
+    metadata: Metadata = {}
     subject = _header(message, "subject")
     out.header(1, subject)
     for name in ("from", "to", "cc", "date"):
-        if said := _header(message, name):
-            out.line(f"{name.capitalize()}: {said}")
-            metadata[name] = said
+        if value := _header(message, name):
+            out.line(f"{name.capitalize()}: {value}")
+            metadata[name] = value
     out.blank()
     for part in _parts(message):
         _take(part, limits, out)
@@ -38,14 +41,14 @@ def parse(raw, limits):
     yield Extracted(out.text(), metadata=metadata)
 
 
-def _shallow(raw):
-    """The bytes, if their parts do not lie deeper in one another than the parser can go."""
+def _shallow(raw: bytes) -> bytes:
+    """Return the bytes; refuse parts that are nested deeper than the parser can recurse."""
     if raw.lower().count(b"multipart/") + raw.lower().count(b"message/rfc822") > DEPTH:
         raise ValueError(f"more than {DEPTH} messages and lists of parts in one message")
     return raw
 
 
-def _header(message, name):
+def _header(message: Message, name: str) -> str:
     value = message.get(name)
     if value is None:
         return ""
@@ -57,28 +60,32 @@ def _header(message, name):
     return " ".join(text.split())
 
 
-def _parts(message: Message):
-    """The parts with content, of alternatives the plain one where there is one."""
+def _parts(message: Message) -> Iterator[Message]:
+    """Yield the parts with content; of alternatives, the plain one if there is one."""
     stack, count = [message], 0
     while stack and count < PARTS:
         part, count = stack.pop(), count + 1
         if not part.is_multipart():
             yield part
             continue
-        inner = [each for each in part.get_payload() if isinstance(each, Message)]
+        inner = [each for each in cast("list[object]", part.get_payload()) if _is_message(each)]
         if part.get_content_type() == "multipart/alternative":
             plain = [each for each in inner if each.get_content_type() == "text/plain"]
             inner = plain[:1] or inner[-1:]
         stack += reversed(inner)
 
 
-def _take(part, limits, out):
+def _is_message(part: object) -> TypeGuard[Message]:
+    return isinstance(part, Message)
+
+
+def _take(part: Message, limits: Limits, out: MarkdownLines) -> None:
     name, kind = part.get_filename(), part.get_content_type()
     if name or not kind.startswith("text/"):
         if name:
             out.line(f"Attached: {' '.join(str(name)[:HEADER].split())}")
         return
-    content = part.get_payload(decode=True) or b""
+    content = cast("bytes", part.get_payload(decode=True) or b"")
     text = _decoded(content, part.get_content_charset())
     if kind == "text/html":
         (page,) = html.parse(text.encode("utf-8", "replace"), limits)
@@ -89,7 +96,7 @@ def _take(part, limits, out):
     out.blank()
 
 
-def _decoded(content, charset):
+def _decoded(content: bytes, charset: str | None) -> str:
     try:
         return content.decode(charset or "utf-8")
     except (LookupError, UnicodeDecodeError):

@@ -1,16 +1,18 @@
-"""Manual pages: the macros man and mdoc, made into Markdown.
+"""Convert manual pages, with the macros man and mdoc, to Markdown.
 
-Only what says something is kept: sections, paragraphs, examples, names of options. Conditions,
-fonts, sizes and definitions of macros are left out.
+Only content is kept: sections, paragraphs, examples, names of options. Conditions, fonts, sizes and
+macro definitions are left out.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from ragfile.ingest.loaders.contract import Extracted
+from ragfile.ingest.loaders.contract import Extracted, Limits
 from ragfile.ingest.loaders.markup import MarkdownLines
 from ragfile.ingest.loaders.plain import decode, text
+from ragfile.types import Errors
 
 _IS_MANUAL = re.compile(
     r"(?:(?:[.'][ \t]*\\\"|'\\\").*\n|\n)*+\.(?:TH|Dd|so|Dt|SH|if|ie|de|mso|nr|ds)\b"
@@ -79,8 +81,8 @@ _AROUND = {
 _SILENT = {"Oo", "Oc", "Xo", "Xc", "Rs", "Re", "Sm", "Ns", "No", "Ap"}
 
 
-def parse(raw, limits, errors="strict"):
-    """A manual page; a file of that suffix that is none, such as an old log, is plain text."""
+def parse(raw: bytes, limits: Limits, errors: Errors = "strict") -> Iterator[Extracted]:
+    """Extract a manual page; any other file with such a suffix, such as a log, is plain text."""
     source = decode(raw, errors)
     if not _IS_MANUAL.match(source):
         yield from text(raw, limits, errors)
@@ -93,12 +95,17 @@ def parse(raw, limits, errors="strict"):
 
 
 class _ManPage:
-    def __init__(self):
-        self.out, self.name, self.awaits = MarkdownLines(), "", ""
-        self.example, self.paragraph, self.skips = None, [], ""
+    """Collect the text of a page, line by line."""
 
-    def take(self, line):
-        """One line of the source."""
+    def __init__(self) -> None:
+        self.out, self.name = MarkdownLines(), ""
+        self.awaits_tag = False  # whether the next words are the tag of a paragraph
+        self.example: list[str] | None = None
+        self.paragraph: list[str] = []
+        self.skips = ""  # the line that ends skipped lines
+
+    def take(self, line: str) -> None:
+        """Read one line of the source."""
         if self.skips:
             self.skips = "" if line.strip() == self.skips else self.skips
         elif line[:1] in (".", "'") and len(line) > 1:
@@ -108,9 +115,9 @@ class _ManPage:
         elif not line.strip():
             self.end()
         else:
-            self._say(_plain(line))
+            self._add(_plain(line))
 
-    def _macro(self, line):
+    def _macro(self, line: str) -> None:
         name, _, rest = line.partition(" ")
         if line.startswith('\\"') or not name:
             return
@@ -131,48 +138,47 @@ class _ManPage:
         else:
             self._words(name, arguments)
 
-    def _words(self, name, arguments):
-        said = [_plain(a) for a in arguments]
+    def _words(self, name: str, arguments: list[str]) -> None:
+        words = [_plain(a) for a in arguments]
         if name in ("TP", "IP", "It"):
             self.end()
-            self.awaits = "tag" if name == "TP" else ""
-            line = _phrases(arguments) if name == "It" else said[0] if said and name == "IP" else ""
-            if line:
-                self._say(f"**{line}**" if line not in "•-*o" else "-")
-        elif name in _FONTS:
-            self._say(" ".join(said))
+            self.awaits_tag = name == "TP"
+            first = words[0] if words and name == "IP" else ""
+            tag = _phrases(arguments) if name == "It" else first
+            if tag:
+                self._add(f"**{tag}**" if tag not in "•-*o" else "-")
+        elif name in _FONTS or name in ("UR", "MT", "UE", "ME"):
+            self._add(" ".join(words))
         elif name in _MIXED:
-            self._say("".join(said))
-        elif name in ("UR", "MT", "UE", "ME"):
-            self._say(" ".join(said))
+            self._add("".join(words))
         elif name in _PHRASES:
-            self._say(("— " if name == "Nd" else "") + _phrases([name, *arguments], self))
+            self._add(("— " if name == "Nd" else "") + _phrases([name, *arguments], self))
 
-    def _titled(self, arguments):
+    def _titled(self, arguments: list[str]) -> None:
         if arguments and not self.out.title:
             section = f"({arguments[1]})" if len(arguments) > 1 else ""
             self.out.title = _plain(arguments[0]).lower() + section
 
-    def _headed(self, level, arguments):
+    def _headed(self, level: int, arguments: list[str]) -> None:
         self.end()
         words = _plain(" ".join(arguments))
         title = self.out.title
         self.out.header(level, words.capitalize() if words.isupper() else words)
         self.out.title = title
 
-    def _say(self, words):
+    def _add(self, words: str) -> None:
         if not words.strip():
             return
         if self.example is not None:
             self.example.append(words)
-        elif self.awaits:
-            self.awaits = ""
+        elif self.awaits_tag:
+            self.awaits_tag = False
             self.out.line(f"**{words.strip()}**")
         else:
             self.paragraph.append(words.strip())
 
-    def end(self):
-        """Ends a paragraph or an example."""
+    def end(self) -> None:
+        """End a paragraph or an example."""
         if self.example is not None:
             self.out.code(self.example)
             self.example = None
@@ -182,20 +188,22 @@ class _ManPage:
         self.out.blank()
 
 
-def _plain(text):
+def _plain(text: str) -> str:
     return _ESCAPE.sub(_escaped, text) if "\\" in text else text
 
 
-def _escaped(m):
+def _escaped(m: re.Match[str]) -> str:
     name = m["two"] or m["named"]
     if name:
         return _NAMED.get(name, "")
     return _ONES.get(m["one"], "") if m["one"] else ""
 
 
-def _phrases(arguments, page=None):
-    """The words of an mdoc line, whose macros stand among them."""
-    words, closing, flag, glue = [], [], "", False
+def _phrases(arguments: list[str], page: _ManPage | None = None) -> str:
+    """Return the words of an mdoc line, in which macros and words alternate."""
+    words: list[str] = []
+    closing: list[str] = []
+    flag, glue = "", False
     for argument in arguments:
         if argument == "Ns":
             glue = True

@@ -1,6 +1,6 @@
-"""What the loaders of other markup share: lines of Markdown as they are made.
+"""Build Markdown line by line, for the loaders of other markup.
 
-out = Lines()
+out = MarkdownLines()
 out.header(2, "Install")     out.code(["make"], "sh")     out.line("Some words.")
 out.text()
 """
@@ -9,19 +9,22 @@ from __future__ import annotations
 
 import re
 
+from ragfile.types import Metadata
+
 _LOOKS_LIKE_A_HEADER = re.compile(r" {0,3}#{1,6}(?:[ \t]|$)")
 _RULE = re.compile(r" {0,3}(?:={2,}|-{2,})[ \t]*$")
 _FENCE = re.compile(r"[`~]{3,}+")
 
 
 class MarkdownLines:
-    """Lines of Markdown. What only looks like a header is marked as text."""
+    """Lines of Markdown. Text that looks like a header is escaped."""
 
-    def __init__(self):
-        self._lines, self.title = [], ""
+    def __init__(self) -> None:
+        self._lines: list[str] = []
+        self.title = ""
 
-    def header(self, level, title):
-        """A header; the first one is the document's title, unless it has one."""
+    def header(self, level: int, title: str) -> None:
+        """Add a header; the first one is the document's title, unless it has one."""
         title = " ".join(title.split())
         if not title:
             return
@@ -29,8 +32,8 @@ class MarkdownLines:
         self.blank()
         self._lines += [f"{'#' * min(max(level, 1), 6)} {title}", ""]
 
-    def line(self, line):
-        """A line of text."""
+    def line(self, line: str) -> None:
+        """Add a line of text."""
         line = line.rstrip()
         if _LOOKS_LIKE_A_HEADER.match(line):
             line = f"\\{line.lstrip()}"
@@ -38,12 +41,12 @@ class MarkdownLines:
             return
         self._lines.append(line)
 
-    def blank(self):
+    def blank(self) -> None:
         if self._lines and self._lines[-1]:
             self._lines.append("")
 
-    def code(self, lines, language=""):
-        """A fence around lines, dedented, with more marks than any line in it has."""
+    def code(self, lines: list[str], language: str = "") -> None:
+        """Add a code block, dedented, with a fence longer than any in its lines."""
         lines = dedented(lines)
         if not lines:
             return
@@ -52,15 +55,15 @@ class MarkdownLines:
         self.blank()
         self._lines += [fence + language, *lines, fence, ""]
 
-    def text(self):
+    def text(self) -> str:
         return "\n".join(self._lines).strip("\n") + "\n" if self._lines else ""
 
-    def metadata(self):
+    def metadata(self) -> Metadata:
         return {"title": self.title} if self.title else {}
 
 
-def dedented(lines):
-    """Lines without the indentation that they share, and without empty ones at their ends."""
+def dedented(lines: list[str]) -> list[str]:
+    """Return lines without their common indentation, and without empty lines at the ends."""
     lines = [line.expandtabs().rstrip() if "\t" in line[:80] else line.rstrip() for line in lines]
     while lines and not lines[-1]:
         lines.pop()
@@ -70,6 +73,6 @@ def dedented(lines):
     return [line[width:] for line in lines]
 
 
-def indentation(line):
-    """How many blanks a line begins with."""
+def indentation(line: str) -> int:
+    """Return the number of blanks at the beginning of a line."""
     return len(line) - len(line.lstrip(" \t"))

@@ -1,50 +1,60 @@
-"""Jupyter notebooks: the text cells as they are, code cells and what they printed in fences."""
+"""Convert Jupyter notebooks to Markdown, with code cells and their output in fences."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
+from typing import TypeGuard, cast
 
-from ragfile.ingest.loaders.contract import Extracted, LoadError
+from ragfile.ingest.loaders.contract import Extracted, Limits, LoadError
 from ragfile.ingest.loaders.markup import MarkdownLines
 from ragfile.ingest.loaders.plain import decode
 from ragfile.ingest.titles import markdown_title
+from ragfile.types import Errors, Metadata
 
-PRINTED = 2000  # characters of what one cell printed
+PRINTED = 2000  # characters of one cell's output
 
 
-def parse(raw, limits, errors="strict"):
-    """The title is the first top header of the text cells."""
-    book = json.loads(decode(raw, errors))
-    if not isinstance(book, dict):
+def parse(raw: bytes, limits: Limits, errors: Errors = "strict") -> Iterator[Extracted]:
+    """Extract the cells; the title is the first top header of the text cells."""
+    book: object = json.loads(decode(raw, errors))
+    if not _is_object(book):
         raise LoadError("not a notebook: its JSON is not an object")
     language = _language(book)
-    texts = [text for cell in _cells(book) for text in _said(cell, language) if text.strip()]
+    texts = [text for cell in _cells(book) for text in _texts(cell, language) if text.strip()]
     text = "\n\n".join(texts) + "\n" if texts else ""
     title = markdown_title(text[:10_000])
     yield Extracted(text, metadata={"title": title} if title else {})
 
 
-def _language(book):
+def _language(book: Metadata) -> str:
     metadata = book.get("metadata")
-    found = metadata.get("kernelspec") if isinstance(metadata, dict) else None
-    name = found.get("language") if isinstance(found, dict) else ""
+    found = metadata.get("kernelspec") if _is_object(metadata) else None
+    name = found.get("language") if _is_object(found) else ""
     return name if isinstance(name, str) and name.isalnum() else ""
 
 
-def _cells(book):
-    """The cells of every version of the format: those before 4 kept them in worksheets."""
-    sheets = book.get("worksheets")
-    holders = [book, *sheets] if isinstance(sheets, list) else [book]
-    for holder in holders:
-        cells = holder.get("cells") if isinstance(holder, dict) else None
-        yield from (cell for cell in cells or () if isinstance(cell, dict))
+def _cells(book: Metadata) -> Iterator[Metadata]:
+    """Yield the cells of a notebook; before version 4 of the format, worksheets had them."""
+    for holder in [book, *_listed(book.get("worksheets"))]:
+        cells = holder.get("cells") if _is_object(holder) else None
+        yield from (cell for cell in cells or () if _is_object(cell))
 
 
-def _said(cell, language):
+def _is_object(value: object) -> TypeGuard[Metadata]:
+    return isinstance(value, dict)
+
+
+def _listed(value: object) -> Sequence[object]:
+    return cast("list[object]", value) if isinstance(value, list) else ()
+
+
+def _texts(cell: Metadata, language: str) -> Iterator[str]:
     source, kind = _joined(cell.get("source", cell.get("input"))), cell.get("cell_type")
     if kind == "heading":
         level = cell.get("level")
-        yield f"{'#' * (level if level in range(1, 7) else 1)} {' '.join(source.split())}"
+        marks = "#" * (level if isinstance(level, int) and 1 <= level <= 6 else 1)
+        yield f"{marks} {' '.join(source.split())}"
     elif kind == "code":
         yield _fenced(source, language)
         yield _fenced(_printed(cell), "")
@@ -54,28 +64,29 @@ def _said(cell, language):
         yield _fenced(source, "")
 
 
-def _joined(lines):
-    """Text, which the format keeps as one string or as a list of lines."""
-    if isinstance(lines, list):
-        return "".join(line for line in lines if isinstance(line, str))
-    return lines if isinstance(lines, str) else ""
+def _joined(lines: object) -> str:
+    """Return text that the format keeps as one string or as a list of lines."""
+    if isinstance(lines, str):
+        return lines
+    return "".join(line for line in _listed(lines) if isinstance(line, str))
 
 
-def _printed(cell):
-    """The beginning of a cell's output, as far as it is text."""
-    found, size, outputs = [], 0, cell.get("outputs")
-    for output in outputs if isinstance(outputs, list) else ():
-        if not isinstance(output, dict) or size > PRINTED:
+def _printed(cell: Metadata) -> str:
+    """Return the beginning of a cell's textual output."""
+    found: list[str] = []
+    size = 0
+    for output in _listed(cell.get("outputs")):
+        if not _is_object(output) or size > PRINTED:
             continue
         data = output.get("data")
         text = _joined(output.get("text"))
-        text = text or _joined(data.get("text/plain") if isinstance(data, dict) else None)
+        text = text or _joined(data.get("text/plain") if _is_object(data) else None)
         found.append(text)
         size += len(text)
     return "".join(found)[:PRINTED]
 
 
-def _fenced(text, language):
+def _fenced(text: str, language: str) -> str:
     if not text.strip():
         return ""
     out = MarkdownLines()

@@ -1,20 +1,23 @@
-"""PDF through pdfium: a page is a segment, numbered from 1.
+"""Extract PDF by pdfium: a page is a segment, numbered from 1.
 
-pdfium rather than a parser in Python: it is about ten times faster, reads broken files as browsers
-do, and is fuzzed for a living; its licence (Apache 2.0 / BSD) goes with ours. It is not
-thread-safe: load PDFs from one thread.
+pdfium is about ten times as fast as a parser in Python, reads broken files as browsers do, and is
+fuzzed continuously; its licence (Apache 2.0 / BSD) is compatible. It is not thread-safe: load PDFs
+from one thread.
 """
 
 import re
+from collections.abc import Iterator
+from typing import Any
 
 from ragfile.ground.extras import optional
-from ragfile.ingest.loaders.contract import Extracted, LimitError, LoadError
+from ragfile.ingest.loaders.contract import Extracted, LimitError, Limits, LoadError, Part
 
-# How pdfium marks a hyphen that only the end of a line called for.
+# How pdfium marks a hyphen that breaks a word at the end of a line.
 _HYPHEN = re.compile("[\ufffe\x02](?:\r?\n)?")
 
 
-def parse(raw, limits):
+def parse(raw: bytes, limits: Limits) -> Iterator[Extracted]:
+    """Extract the text of each page, and the title."""
     pypdfium2 = optional("pypdfium2", "reading PDF")
     try:
         document = pypdfium2.PdfDocument(raw)
@@ -29,7 +32,7 @@ def parse(raw, limits):
         document.close()
 
 
-def _pages(document):
+def _pages(document: Any) -> Iterator[Part]:  # Any: pypdfium2 is imported on use
     for number in range(len(document)):
         page = document[number]
         text_page = page.get_textpage()

@@ -1,14 +1,17 @@
-"""reStructuredText, as Python's documentation is written in it: titles, code, notes and roles made into
-Markdown; what only a typesetter needs is left out.
+"""Convert reStructuredText, as in Python's documentation, to Markdown.
+
+Titles, code, notes and roles are kept; directives for typesetting are left out.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from ragfile.ingest.loaders.contract import Extracted
+from ragfile.ingest.loaders.contract import Extracted, Limits
 from ragfile.ingest.loaders.markup import MarkdownLines, indentation
 from ragfile.ingest.loaders.plain import decode
+from ragfile.types import Errors
 
 _RULE = re.compile(r"([!-/:-@\[-`{-~])\1{2,}+$")
 _DIRECTIVE = re.compile(
@@ -33,30 +36,31 @@ _LITERAL = re.compile(r"``([^`\n]++(?:`[^`\n]++)*+)``")
 _TITLE = 500
 
 
-def parse(raw, limits, errors="strict"):
-    """Sections become headers by the order in which their underlines appear."""
+def parse(raw: bytes, limits: Limits, errors: Errors = "strict") -> Iterator[Extracted]:
+    """Extract the text; the level of a header is the order in which its underline first appears."""
     out = MarkdownLines()
     _RstReading(decode(raw, errors).expandtabs(8).splitlines(), out).all()
     yield Extracted(out.text(), metadata=out.metadata())
 
 
 class _RstReading:
-    """The lines of a source, from the first to the last."""
+    """Read the lines of a source, from the first to the last."""
 
-    def __init__(self, lines, out):
-        self.lines, self.out, self.at, self.styles = lines, out, 0, []
+    def __init__(self, lines: list[str], out: MarkdownLines) -> None:
+        self.lines, self.out, self.at = lines, out, 0
+        self.styles: list[str] = []
 
-    def all(self):
+    def all(self) -> None:
         while self.at < len(self.lines):
             if not (self._title() or self._explicit()):
                 self._text()
 
-    def _line(self, ahead=0):
+    def _line(self, ahead: int = 0) -> str:
         at = self.at + ahead
         return self.lines[at].rstrip() if at < len(self.lines) else ""
 
-    def _title(self):
-        """A line with one below it, or one on each side, of one repeated mark."""
+    def _title(self) -> bool:
+        """Take a line with a rule below it, or rules on both sides, of one repeated mark."""
         over = _RULE.match(self._line())
         if over and self._line(1) and self._line(2) == self._line():
             return self._take_title(3, self._line(1), over[1] * 2)
@@ -69,15 +73,15 @@ class _RstReading:
             return True
         return False
 
-    def _take_title(self, count, name, style):
+    def _take_title(self, count: int, name: str, style: str) -> bool:
         if style not in self.styles:
             self.styles.append(style)
         self.out.header(self.styles.index(style) + 1, _inline(name)[:_TITLE])
         self.at += count
         return True
 
-    def _explicit(self):
-        """A directive, comment, target or footnote."""
+    def _explicit(self) -> bool:
+        """Take a directive, comment, target or footnote."""
         line = self._line()
         if m := _NOTE.match(line):
             self.out.line(f"{m[1]}{m[2]} {_inline(m[3])}")
@@ -94,7 +98,7 @@ class _RstReading:
         self.at += 1
         return True
 
-    def _directive(self, margin, name, argument):
+    def _directive(self, margin: str, name: str, argument: str) -> None:
         if name in _CODE:
             self.out.code(
                 self._without_options(self._block(len(margin))), _language(name, argument)
@@ -102,16 +106,16 @@ class _RstReading:
         elif name in _SILENT:
             self._block(len(margin))
         else:
-            said = name.rpartition(":")[2].capitalize() if name in _NAMED else ""
-            text = ": ".join(part for part in (said, _inline(argument)) if part)
+            label = name.rpartition(":")[2].capitalize() if name in _NAMED else ""
+            text = ": ".join(part for part in (label, _inline(argument)) if part)
             if text:
                 self.out.line(margin + text)
             while _OPTION.match(self._line()) and indentation(self._line()) > len(margin):
                 self.at += 1
 
-    def _block(self, margin):
-        """The lines that are indented more than `margin`, all of which are taken."""
-        found = []
+    def _block(self, margin: int) -> list[str]:
+        """Take the lines that are indented more than `margin`."""
+        found: list[str] = []
         while self.at < len(self.lines):
             line = self.lines[self.at]
             if line.strip() and indentation(line) <= margin:
@@ -120,13 +124,13 @@ class _RstReading:
             self.at += 1
         return found
 
-    def _without_options(self, lines):
+    def _without_options(self, lines: list[str]) -> list[str]:
         first = 0
         while first < len(lines) and _OPTION.match(lines[first]):
             first += 1
         return lines[first:]
 
-    def _text(self):
+    def _text(self) -> None:
         line = self._line()
         self.at += 1
         if _BORDER.match(line):
@@ -134,9 +138,9 @@ class _RstReading:
         if not line.endswith("::") or line.lstrip().startswith(".."):
             self.out.line(_inline(line))
             return
-        said = line[:-2].rstrip()
-        if said:
-            self.out.line(_inline(said) + ("" if said.endswith((":", ".", "!", "?")) else ":"))
+        text = line[:-2].rstrip()
+        if text:
+            self.out.line(_inline(text) + ("" if text.endswith((":", ".", "!", "?")) else ":"))
         if not self._line().strip():  # an indented block below an empty line is code
             self.out.code(self._block(indentation(line)))
 
@@ -145,21 +149,21 @@ _NAMED = {"note", "warning", "caution", "danger", "error", "hint", "important", 
           "deprecated", "versionadded", "versionchanged", "admonition", "todo"}  # fmt: skip
 
 
-def _language(name, argument):
+def _language(name: str, argument: str) -> str:
     word = argument.split()[0] if argument.split() else ""
     return word if name in ("code-block", "sourcecode", "code") and word.isalnum() else ""
 
 
-def _inline(line):
-    """Roles and links as their text."""
+def _inline(line: str) -> str:
+    """Replace roles and links by their text."""
     if "`" not in line:
         return line
-    pieces = []
-    for i, piece in enumerate(_LITERAL.split(line)):
-        pieces.append(f"`{piece}`" if i % 2 else _ROLE.sub(_said, piece))
-    return "".join(pieces)
+    return "".join(
+        f"`{piece}`" if i % 2 else _ROLE.sub(_role_text, piece)
+        for i, piece in enumerate(_LITERAL.split(line))
+    )
 
 
-def _said(m):
+def _role_text(m: re.Match[str]) -> str:
     text = m[1].strip() or (m[2] or "")
     return text.lstrip("~!")

@@ -1,4 +1,4 @@
-"""A named stretch of source code and those inside it."""
+"""A named scope of source code, and those inside it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 
 @dataclass(slots=True)
 class Scope:
-    """A definition from the first character of what belongs to it, such as a comment above it."""
+    """A definition, from the start of its leading comment if it has one."""
 
     name: str
     start: int
     end: int
-    inner: list[Scope] = field(default_factory=list)
+    inner: list[Scope] = field(default_factory=list["Scope"])

@@ -1,12 +1,14 @@
-"""LaTeX: its sections, lists and verbatim text made into Markdown; formulas stay as they are written."""
+"""Convert LaTeX to Markdown: sections, lists and verbatim text; formulas stay as they are."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
-from ragfile.ingest.loaders.contract import Extracted
+from ragfile.ingest.loaders.contract import Extracted, Limits
 from ragfile.ingest.loaders.markup import MarkdownLines
 from ragfile.ingest.loaders.plain import decode
+from ragfile.types import Errors
 
 _LEVELS = {
     "part": 1,
@@ -42,8 +44,8 @@ _SYMBOLS = re.compile(r"\\([%&_#$ {},;!@/\\-])")
 _MATH = re.compile(r"(\$[^$\n]{1,500}\$)")
 
 
-def parse(raw, limits, errors="strict"):
-    """The body of a document; a file without one, such as a chapter, is body from its first line."""
+def parse(raw: bytes, limits: Limits, errors: Errors = "strict") -> Iterator[Extracted]:
+    """Extract the body of a document, or all of a file without one, such as a chapter."""
     source, out = decode(raw, errors), MarkdownLines()
     if title := _TITLE.search(source):
         out.title = " ".join(_inline(title[1]).split())
@@ -60,8 +62,8 @@ def parse(raw, limits, errors="strict"):
     yield Extracted(out.text(), metadata=out.metadata())
 
 
-def _verbatim(lines, kind):
-    found = []
+def _verbatim(lines: Iterator[str], kind: str) -> list[str]:
+    found: list[str] = []
     for line in lines:
         if f"\\end{{{kind}" in line:
             break
@@ -69,31 +71,31 @@ def _verbatim(lines, kind):
     return found
 
 
-def _take(line, out):
+def _take(line: str, out: MarkdownLines) -> None:
     at = 0
     for m in _SECTION.finditer(line):
-        _say(line[at : m.start()], out)
+        _add(line[at : m.start()], out)
         out.header(_LEVELS[m[1]], _inline(m[2]))
         at = m.end()
     if at == 0 or line[at:].strip():
-        _say(line[at:], out)
+        _add(line[at:], out)
 
 
-def _say(text, out):
-    said = _inline(text)
-    if said.strip() or not text.strip():
-        out.line(said.strip())
+def _add(text: str, out: MarkdownLines) -> None:
+    shown = _inline(text)
+    if shown.strip() or not text.strip():
+        out.line(shown.strip())
 
 
-def _inline(text):
-    """What a typesetter would show of a line, about."""
+def _inline(text: str) -> str:
+    """Return roughly the text that a typesetter would print for a line."""
     if "\\" not in text and "{" not in text and "~" not in text:
         return text
     pieces = _MATH.split(text)
     return "".join(piece if i % 2 else _without_commands(piece) for i, piece in enumerate(pieces))
 
 
-def _without_commands(text):
+def _without_commands(text: str) -> str:
     text = _DROPPED.sub("", text)
     text = _ACCENT.sub(lambda m: (m[2] or m[3]) + _MARKS[m[1]], text)
     text = text.replace("\\\\", " ").replace("~", " ").replace("``", "“").replace("''", "”")
