@@ -1,7 +1,10 @@
-"""`python -m ragfile.conformance [--reader PATH] [--vectors DIR]`: a reader against the vectors of the specification.
+"""Test a reader against the vectors of the specification.
 
-Without --reader the package reads, and its pipeline is compared with the vectors of that too; PATH is a Python module with `read(data, dim=None)`, or any program that takes a file (and a
-dimension), and prints what it found as JSON, or {"refused": {"kind", "at"}}. spec/vectors/README.md says what is compared.
+    python -m ragfile.conformance [--reader PATH] [--vectors DIR]
+
+PATH is a Python module with `read(data, dim=None)`, or a program that takes a file (and a dimension)
+and prints its content as JSON, or {"refused": {"kind", "at"}}. Without --reader, the package itself is
+tested, including its pipeline. spec/vectors/README.md lists the values that are compared.
 """
 
 from __future__ import annotations
@@ -16,7 +19,7 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
 import numpy as np
 
@@ -34,19 +37,47 @@ from ragfile.search import fusion
 from ragfile.text import normalize
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Iterable, Iterator
 
-# The vectors of the source tree that this module is imported from; an installed package has none.
+    from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.types import Floats, SectionEntry
+
+Found: TypeAlias = dict[str, Any]
+"""The content of a file as JSON, as spec/reader.py returns it."""
+
+Fault: TypeAlias = tuple[str, int, str, str]
+"""The kind, offset, reason and section of a fault, as Reader.verify returns it."""
+
+Read: TypeAlias = "Callable[[bytes, int | None], Found]"
+"""A reader: takes a file's bytes, and the dimension that some 0.1.0 files need."""
+
+Report: TypeAlias = "Callable[[str], object]"
+"""Receives a line for each vector."""
+
+
+class SpecVector(NamedTuple):
+    """A file of the specification's vectors, and the expected answer of a reader."""
+
+    name: str
+    data: bytes
+    expected: Found
+
+
+class Outcome(NamedTuple):
+    """The number of vectors that passed and that failed."""
+
+    passed: int
+    failed: int
+
+
+# The vectors of the source tree with this module; an installed package has none.
 VECTORS = os.path.join(
     os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "spec", "vectors"
 )
 
 
-# ----------------------------------------------------------------------------------------------- the package as a reader
-
-
-def read(data, dim=None):
-    """Everything in the file whose bytes are `data`, as spec/reader.py gives it; FormatError for one that is refused."""
+def read(data: bytes, dim: int | None = None) -> Found:
+    """Return the content of a file as spec/reader.py does; raise FormatError for an invalid file."""
     return (
         _read_container(data)
         if data[:7] == b"RAGFILE" and data[7:8] == b"\1"
@@ -54,10 +85,10 @@ def read(data, dim=None):
     )
 
 
-def _read_pairs(data, dim):
+def _read_pairs(data: bytes, dim: int | None) -> Found:
     file = PairFile.over(data, dim=dim, dialect="strict")
     ranges, big = file.sections, file.byteorder == "big"
-    found = {"version": list(file.version), "byteorder": file.byteorder, "size": len(data)}
+    found: Found = {"version": list(file.version), "byteorder": file.byteorder, "size": len(data)}
     found["sections"] = [
         {"name": name, "start": start, "end": end} for name, (start, end) in ranges.items()
     ]
@@ -65,7 +96,7 @@ def _read_pairs(data, dim):
         if name in ranges:
             file.verify(name)
 
-    def section(name):
+    def section(name: str) -> tuple[_core.Section, int]:
         start, end = ranges[name]
         return _core.Section.over(memoryview(data)[start : end + 1], name), start
 
@@ -80,11 +111,11 @@ def _read_pairs(data, dim):
     return found
 
 
-def _range(pairs):
+def _range(pairs: _core.Pairs) -> Found:
     return {"padding": pairs.padding, "start": pairs.start, "end": pairs.start + pairs.size - 1}
 
 
-def _vectors(pairs, dim, walked):
+def _vectors(pairs: _core.Pairs, dim: int | None, walked: Iterable[tuple[Floats, str]]) -> Found:
     extension = None
     if pairs.extended:
         extension = {
@@ -102,15 +133,16 @@ def _vectors(pairs, dim, walked):
     }
 
 
-def _number(x):
+def _number(x: float) -> float | str:
     return x if math.isfinite(x) else "nan" if math.isnan(x) else str(x)
 
 
-def _order(pairs, section, at, big=False):
-    """The pairs' numbers in the order of the sorted companion."""
+def _order(pairs: _core.Pairs, section: _core.Section, at: int, big: bool = False) -> list[int]:
+    """Return the numbers of the pairs in the order of rag.keys."""
     keys = _core.Keys.over(section, at, pairs, big)
     keys.verify()
-    starts, order = {}, []
+    starts: dict[int, int] = {}
+    order: list[int] = []
     for number, offset in enumerate(_offsets(pairs)):
         starts[offset] = number
     entries = memoryview(section)[32 : 32 + 16 * len(keys)]
@@ -121,14 +153,14 @@ def _order(pairs, section, at, big=False):
     return order
 
 
-def _offsets(pairs):
+def _offsets(pairs: _core.Pairs) -> list[int]:
     count, _ = pairs.walk()
-    offsets = memoryview(bytearray(8 * count)).cast("Q")
+    offsets = np.empty(count, np.uint64)
     pairs.walk(offsets)
-    return list(offsets)
+    return offsets.tolist()
 
 
-def _read_container(data):
+def _read_container(data: bytes) -> Found:
     reader = _core.Reader(data)
     commit = reader.commit
     faults, counts = reader.verify(True)
@@ -137,7 +169,6 @@ def _read_container(data):
             raise (VersionError if kind == "VersionError" else FormatError)(
                 what, at=at, section=section
             )
-    keys = ("name", "segment", "at", "size", "items", "generation", "flags")
     head = memoryview(data)[3968:4096].cast("Q")
     segments = [RowSegment(reader, record, 0) for record in reader.segments]
     return {
@@ -146,19 +177,26 @@ def _read_container(data):
         "time": commit["created"], "message": commit["message"], "tail": commit["tail"],
         "lost_generation": commit["lost_generation"] or None, "abandoned": counts["abandoned"],
         "segments": [*map(functools.partial(_segment, reader), reader.segments, segments)],
-        "sections": [{key: entry[key] for key in keys} for entry in reader.entries],
+        "sections": [_listed(entry) for entry in reader.entries],
         **_whole(reader, segments),
     }  # fmt: skip
 
 
-def _refuse(faults):
+def _listed(entry: SectionEntry) -> Found:
+    """Return a line of the table of contents without its extent."""
+    keys = ("name", "segment", "at", "size", "items", "generation", "flags")
+    fields = cast("dict[str, Any]", entry)
+    return {key: fields[key] for key in keys}
+
+
+def _refuse(faults: Iterable[Fault]) -> None:
     for kind, at, what, section in faults:
         raise CorruptError(f"{kind}: {what}", at=at, section=section)
 
 
-def _whole(reader, segments):
-    """The sections of the whole file."""
-    found = {}
+def _whole(reader: _core.Reader, segments: list[RowSegment]) -> Found:
+    """Return the sections that belong to the whole file."""
+    found: Found = {}
     if reader.has("rag.config"):
         found["config"] = config.config_of(reader, "")
     if reader.has("rag.stale"):
@@ -172,7 +210,7 @@ def _whole(reader, segments):
     return found
 
 
-def _frequencies(section):
+def _frequencies(section: _core.Section) -> Found:
     stored = _core.Frequencies(section)
     return {
         "rows": stored.rows, "total_length": stored.total_length, "k1": stored.k1, "b": stored.b,
@@ -180,10 +218,10 @@ def _frequencies(section):
     }  # fmt: skip
 
 
-def _segment(reader, record, segment):
+def _segment(reader: _core.Reader, record: _core.SegmentRecord, segment: RowSegment) -> Found:
     number, rows, live, generation = record
     mask = segment.live_mask()
-    found = {"number": number, "rows": rows, "live": live, "generation": generation}
+    found: Found = {"number": number, "rows": rows, "live": live, "generation": generation}
     found["tombs"] = [row for row in range(rows) if not mask[row]]
     if segment.section("vector") is not None:
         segment.vector_layout()
@@ -223,31 +261,31 @@ def _segment(reader, record, segment):
         found["columns"] = _columns(segment)
     if segment.section("rag.terms") is not None:
         segment.attach_fields()
-        lexicons: list[tuple[Any, Any]] = [(None, segment.lexicon)]
+        lexicons: list[tuple[int | None, _core.Lexicon]] = [(None, segment.lexicon)]
         lexicons += zip(segment.field_names, segment.lexicon.fields or (), strict=True)
         _refuse(consistency.term_faults(segment))
         found["words"] = [_words(number, lexicon) for number, lexicon in lexicons]
     return found
 
 
-def _shadow(segment):
-    """[group_rows, axes that are kept], once it is true of every row."""
+def _shadow(segment: RowSegment) -> list[int]:
+    """Check the shadow of every row, and return [rows per group, axes kept]."""
     segment.matrix.check_shadow()
     return [segment.matrix.group_rows, segment.matrix.kept]
 
 
-def _words(number, lexicon):
-    listed = {}
+def _words(number: int | None, lexicon: _core.Lexicon) -> Found:
+    listed: dict[str, list[list[int]]] = {}
     for term in lexicon.vocabulary():
         rows, tfs = lexicon.rows(term)
         listed[term] = [list(pair) for pair in zip(rows.tolist(), tfs.tolist(), strict=True)]
     return {"field": number, "lengths": lexicon.lengths().tolist(), "terms": listed}
 
 
-def _columns(segment):
+def _columns(segment: RowSegment) -> list[Found]:
     stored = _core.StoredColumns(segment.section("rag.columns"), segment.rows)
     _refuse(consistency.column_faults(segment))
-    found = []
+    found: list[Found] = []
     for number, path in enumerate(stored.names()):
         column = stored.column(number) if stored.has_values(number) else None
         values = column and [column.value(code + 1).hex() for code in range(len(column))]
@@ -255,19 +293,19 @@ def _columns(segment):
     return found
 
 
-def _fine(reader, number, section):
-    """The grain, and the sections that have finer sums."""
+def _fine(reader: _core.Reader, number: int, section: _core.Section) -> list[object]:
+    """Return the grain, and the sections with checksums of small blocks."""
     grain, parts = _core.fine_sums(section)
     names = {(e["at"], e["size"]): e["name"] for e in reader.entries if e["segment"] == number}
     return [grain, [names[at, size] for at, size, _ in parts if (at, size) in names]]
 
 
-def _document(segment, number):
+def _document(segment: RowSegment, number: int) -> Found:
     record = segment.records.document(number)
     chunks = [_chunk(segment, record, row) for row in record.rows]
     text = segment.text(record, 0, record.text_size)
     meta = segment.fields(record.meta_at, record.meta_size)
-    found = {
+    found: Found = {
         "id": record.id, "deleted": not segment.document(number).is_live, "own_text": record.has_text,
         "text": text if record.has_text else None, "meta": meta if record.meta_size else None,
         "chunks": chunks,
@@ -281,82 +319,75 @@ def _document(segment, number):
     return found
 
 
-def _chunk(segment, document, row):
+def _chunk(segment: RowSegment, document: _core.DocumentRecord, row: int) -> Found:
     chunk = segment.records.chunk(row)
     text = segment.text(document, chunk.start, chunk.size)
     meta = segment.fields(chunk.meta_at, chunk.meta_size) if chunk.meta_size else None
     return {"row": row, "index": chunk.index, "text": text, "start": chunk.char_start, "meta": meta}
 
 
-# --------------------------------------------------------------------------------------------------------- other readers
-
-
-def answer(reader, data, dim=None):
-    """What a function like read says: what it found, or {"refused": {"kind", "at", …}}."""
+def answer(reader: Read, data: bytes, dim: int | None = None) -> Found:
+    """Return a reader's result as JSON, or {"refused": {"kind", "at", …}} for its refusal."""
     try:
-        return json.loads(json.dumps(reader(data, dim)))
+        found: Found = json.loads(json.dumps(reader(data, dim)))
+        return found
     except FormatError as error:
         kind = "version" if isinstance(error, VersionError) else "format"
         return {"refused": {"kind": kind, "at": error.at, "reason": str(error)}}
-    except ValueError as refused:
-        error: Any = refused
+    except ValueError as error:
         if not hasattr(error, "kind"):
             raise
-        return {
-            "refused": {
-                "kind": error.kind,
-                "at": error.at,
-                "rule": error.rule,
-                "reason": error.reason,
-            }
-        }
+        names = ("kind", "at", "rule", "reason")
+        return {"refused": {name: getattr(error, name) for name in names}}
 
 
-def _module(path):
+def _module(path: str) -> Read:
     spec = importlib.util.spec_from_file_location("reader_under_test", path)
     if spec is None or spec.loader is None:
         raise ImportError(f"{path} is not a Python file")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.read
+    reader: Read = module.read
+    return reader
 
 
-def _program(path):
-    def ask(data, dim=None):
+def _program(path: str) -> Read:
+    def ask(data: bytes, dim: int | None = None) -> Found:
         with tempfile.NamedTemporaryFile(suffix=".ragfile") as file:
             file.write(data)
             file.flush()
             words = [path, file.name, *([str(dim)] if dim else [])]
             done = subprocess.run(words, capture_output=True, check=False, timeout=60)
         try:
-            return json.loads(done.stdout)
+            found: Found = json.loads(done.stdout)
         except ValueError:
             raise SystemExit(
                 f"{path} printed no JSON: {done.stderr.decode(errors='replace')[-500:]}"
             ) from None
+        return found
 
     return ask
 
 
-def reader_of(path):
-    """A function of (data, dim) that gives an answer."""
+def reader_of(path: str | None) -> Read:
+    """Return a reader: the package, a Python module, or a program."""
     if path is None:
-        return lambda data, dim=None: answer(read, data, dim)
+        return functools.partial(answer, read)
     if path.endswith(".py"):
-        module = _module(path)
-        return lambda data, dim=None: answer(module, data, dim)
+        return functools.partial(answer, _module(path))
     return _program(path)
 
 
-# -------------------------------------------------------------------------------------------------------------- the run
-
-
-def difference(expected, found, packed=False, path=""):
-    """Where two answers differ first, in words; None when they agree. Keys that are not expected do not count."""
+def difference(expected: object, found: object, packed: bool = False, path: str = "") -> str | None:
+    """Describe the first difference of two answers; None if they agree. Extra keys are ignored."""
+    pairs: Iterable[tuple[object, object, object]]
     if isinstance(expected, dict) and isinstance(found, dict):
-        pairs = [(key, expected[key], found.get(key)) for key in expected]
-    elif isinstance(expected, list) and isinstance(found, list) and len(expected) == len(found):
-        pairs = [(i, *both) for i, both in enumerate(zip(expected, found, strict=True))]
+        members = cast("dict[str, object]", found)
+        named = cast("dict[str, object]", expected)
+        pairs = [(key, value, members.get(key)) for key, value in named.items()]
+    elif _are_lists(expected, found):
+        wanted, given = cast("list[object]", expected), cast("list[object]", found)
+        pairs = [(i, a, b) for i, (a, b) in enumerate(zip(wanted, given, strict=True))]
     else:
         unread = packed and found is None and path.rpartition("/")[2] in ("text", "meta")
         same = expected == found and isinstance(expected, bool) == isinstance(found, bool)
@@ -367,8 +398,15 @@ def difference(expected, found, packed=False, path=""):
     )
 
 
-def compare(expected, found):
-    """None, or what is wrong with a reader's answer to one vector."""
+def _are_lists(expected: object, found: object) -> bool:
+    """Return whether both are lists of one length."""
+    if not isinstance(expected, list) or not isinstance(found, list):
+        return False
+    return len(cast("list[object]", expected)) == len(cast("list[object]", found))
+
+
+def compare(expected: Found, found: Found) -> str | None:
+    """Describe the fault in a reader's answer to one vector; None if it is right."""
     if "refused" not in expected:
         return f"refused: {found['refused']}" if "refused" in found else difference(
             expected["found"], found, expected.get("packed", False)
@@ -385,8 +423,8 @@ def compare(expected, found):
     )
 
 
-def vectors(folder):
-    """(name, bytes, what is expected) of each vector; some are kept as changes of others."""
+def vectors(folder: str) -> Iterator[SpecVector]:
+    """Yield the vectors of a folder; some are stored as patches of others."""
     with open(os.path.join(folder, "expected.json"), encoding="utf-8") as file:
         listed = json.load(file)
     for name, expected in listed.items():
@@ -396,22 +434,22 @@ def vectors(folder):
             data = data[: expected["size"]].ljust(expected["size"], b"\0")
             for at, new in expected["patches"]:
                 data[at : at + len(new) // 2] = bytes.fromhex(new)
-        yield name, bytes(data), expected
+        yield SpecVector(name, bytes(data), expected)
 
 
-def run(folder, reader, say=print):
-    """(passed, failed) over all vectors of a folder."""
+def run(folder: str, reader: Read, report: Report = print) -> Outcome:
+    """Test a reader with all vectors of a folder."""
     passed = failed = 0
     for name, data, expected in vectors(folder):
         wrong = compare(expected, reader(data, expected.get("dim")))
         passed += wrong is None
         failed += wrong is not None
-        say(f"{'FAIL' if wrong else 'pass'}  {name}{'  ' + wrong if wrong else ''}")
-    return passed, failed
+        report(f"{'FAIL' if wrong else 'pass'}  {name}{'  ' + wrong if wrong else ''}")
+    return Outcome(passed, failed)
 
 
-def pipeline(folder, say=print):
-    """(passed, failed) of the package over the vectors of loading, chunking, fusion and filters."""
+def pipeline(folder: str, report: Report = print) -> Outcome:
+    """Test the package with the vectors of loading, chunking, fusion, filters and search."""
     passed = failed = 0
     for name, check in (("normalization", _normalizes), ("chunks", _cuts), ("sections_3", _cuts), ("paths", _leads), ("context", _turns), ("fusion", _fuses), ("filters", _filters),
                         ("search", _searches)):  # fmt: skip
@@ -422,13 +460,13 @@ def pipeline(folder, say=print):
             outcomes = list(check(json.load(file)))
         wrong = [number for number, good in enumerate(outcomes) if not good]
         passed, failed = passed + len(outcomes) - len(wrong), failed + len(wrong)
-        say(
+        report(
             f"{'FAIL' if wrong else 'pass'}  {name}: {len(outcomes)} cases{f', wrong are {wrong}' if wrong else ''}"
         )
-    return passed, failed
+    return Outcome(passed, failed)
 
 
-def _normalizes(cases):
+def _normalizes(cases: list[Found]) -> Iterator[bool]:
     for case in cases:
         made = normalize(case["raw"])
         spans = all(
@@ -437,7 +475,7 @@ def _normalizes(cases):
         yield made.text == case["text"] and spans
 
 
-def _cuts(cases):
+def _cuts(cases: list[Found]) -> Iterator[bool]:
     for case in cases:
         with warnings.catch_warnings():
             warnings.simplefilter(
@@ -448,19 +486,19 @@ def _cuts(cases):
         yield found == [(c["start"], c["end"], c["headers"], c["content"]) for c in case["chunks"]]
 
 
-def _described(case):
-    said = dict(case.get("document", {"id": "d"}))
-    segments = [Part(**segment) for segment in said.pop("segments", [])]
-    return Document(**said, text=normalize(case["text"]).text, segments=segments)
+def _described(case: Found) -> Document:
+    fields = dict(case.get("document", {"id": "d"}))
+    segments = [Part(**segment) for segment in fields.pop("segments", [])]
+    return Document(**fields, text=normalize(case["text"]).text, segments=segments)
 
 
-def _leads(cases):
+def _leads(cases: list[Found]) -> Iterator[bool]:
     for case in cases:
         (chunk,) = split(Document.of(case["document"]), Policy(case["kind"]))
         yield chunk.metadata.get("headers", "") == case["headers"]
 
 
-def _turns(cases):
+def _turns(cases: list[Found]) -> Iterator[bool]:
     for case in cases:
         made = np.array([case["text"]], np.float32)
         path = np.array([case["path"]], np.float32)
@@ -468,17 +506,23 @@ def _turns(cases):
         yield made[0].tolist() == case["vector"]
 
 
-def _fuses(cases):
+def _fuses(cases: list[Found]) -> Iterator[bool]:
     for case in cases:
-        sets = [[Candidate(content="", **candidate) for candidate in leg] for leg in case["sets"]]
+        sets = [
+            [Candidate(content="", **candidate) for candidate in ranking]
+            for ranking in case["sets"]
+        ]
         found = fusion.fuse(sets, case["method"], case["params"])
         yield [
             {"doc_id": c.doc_id, "chunk_index": c.chunk_index, "score": c.score} for c in found
         ] == case["fused"]
 
 
-def _searches(golden):
-    """A file is built of the corpus and asked; scores of a leg are equal, fused ones but for the logarithm's last bit."""
+def _searches(golden: Found) -> Iterator[bool]:
+    """Search a file of the corpus.
+
+    Scores of a single retriever must be equal; fused ones may differ in the logarithm's last bit.
+    """
     from ragfile.ingest.analysis import Analysis
     from ragfile.knowledge_base import KnowledgeBase
     from ragfile.write.writer import create
@@ -496,9 +540,11 @@ def _searches(golden):
                 yield _answers(rf, case, golden["params"].get(case["method"], {}))
 
 
-def _answers(rf, case, params):
+def _answers(rf: KnowledgeBase, case: Found, params: dict[str, float]) -> bool:
     alone = case["method"] in ("bm25", "vector")
-    options = {"mode": case["method"]} if alone else {"fusion": (case["method"], params)}
+    options: dict[str, Any] = (
+        {"mode": case["method"]} if alone else {"fusion": (case["method"], params)}
+    )
     hits = rf.search(
         case["query"],
         case["k"],
@@ -511,12 +557,12 @@ def _answers(rf, case, params):
         return False
     return all(
         math.isclose(hit.score, expected["score"], rel_tol=1e-12)
-        and all(score == expected[leg] for leg, score in hit.scores.items())
+        and all(score == expected[retriever] for retriever, score in hit.scores.items())
         for hit, expected in zip(hits, case["hits"], strict=True)
     )
 
 
-def _filters(cases):
+def _filters(cases: Found) -> Iterator[bool]:
     for case in cases["filters"]:
         yield _passing(filters.Dicts(cases["rows"]), where=case["where"]) == case["rows"]
     for case in cases["tag_filters"]:
@@ -534,21 +580,25 @@ def _filters(cases):
             yield False
 
 
-def _passing(columns, **condition):
+def _passing(
+    columns: filters.Dicts,
+    **condition: Any,  # Any: parsed JSON
+) -> list[int]:
     return [
         row for row, kept in enumerate(filters.compile(**condition).mask(columns).tolist()) if kept
     ]
 
 
-def unpack(folder, target):
-    """Writes every vector as a file of its own."""
+def unpack(folder: str, target: str) -> None:
+    """Write every vector as a file of its own."""
     os.makedirs(target, exist_ok=True)
     for name, data, _ in vectors(folder):
         with open(os.path.join(target, name), "wb") as file:
             file.write(data)
 
 
-def main(arguments=None):
+def main(arguments: list[str] | None = None) -> int:
+    """Run the command and return its exit status."""
     parser = argparse.ArgumentParser(
         prog="python -m ragfile.conformance", description=(__doc__ or "").partition("\n")[0]
     )

@@ -1,29 +1,32 @@
-"""The exceptions, all of them.
+"""The exceptions that ragfile raises.
 
     RagfileError(Exception)
-    ├─ FormatError(ValueError)      not a RAGFile, or one that cannot be read: says the byte offset and the rule
+    ├─ FormatError(ValueError)      not a RAGFile, or not readable; has the byte offset and the rule
     │  ├─ VersionError              written by a newer ragfile
-    │  └─ CorruptError              truncated, overlapping, bad checksum: says which section
-    ├─ ConflictError(ValueError)    another commit to a dataset changed the same documents meanwhile
-    ├─ LockedError(OSError)         another writer holds the file: says who
-    ├─ RemoteError(OSError)         bytes of a file behind a URL could not be had: says which, of what, and why
-    │  └─ ChangedError              the object at the URL has changed: refresh() opens the new one
-    ├─ SignatureError(ValueError)   no trusted key signed the file as it is: says who did
-    ├─ ModelError(ValueError)       vectors or embedder do not match what the file was built with
-    └─ ProviderError                an embedding or chat provider failed for good (retries spent)
+    │  └─ CorruptError              truncated, overlapping or bad checksum; names the section
+    ├─ ConflictError(ValueError)    a concurrent commit to the dataset changed the same documents
+    ├─ LockedError(OSError)         another writer holds the file; names the process
+    ├─ RemoteError(OSError)         a file behind a URL could not be fetched; names the bytes and the reason
+    │  └─ ChangedError              the file at the URL was replaced; refresh() opens the new one
+    ├─ SignatureError(ValueError)   no trusted key signed the current state of the file; names the signers
+    ├─ ModelError(ValueError)       vectors or embedder do not match the file's model
+    └─ ProviderError                an embedding or chat provider failed, with all retries spent
 
-OSError, MemoryError, BufferError, TypeError and a plain ValueError for a caller's own bad argument
-keep their meaning.
+OSError, MemoryError, BufferError, TypeError and ValueError for invalid arguments keep their usual
+meaning.
 """
 
 
 class RagfileError(Exception):
-    """Anything that ragfile itself has to say."""
+    """Base class of the exceptions that ragfile defines."""
 
 
 class FormatError(RagfileError, ValueError):
-    """Not a RAGFile, or one that cannot be read. `at` is the byte offset (or None), `section` its
-    section's name.
+    """The data is not a RAGFile, or cannot be read.
+
+    Attributes:
+        at: The byte offset of the fault, or None if it has none.
+        section: The name of the section with the fault, or "".
     """
 
     def __init__(self, message: str, *, at: int | None = None, section: str = "") -> None:
@@ -32,17 +35,17 @@ class FormatError(RagfileError, ValueError):
         self.section = section
 
     def name_file(self, path: str) -> None:
-        """Puts the file's name before the message, unless it is in it."""
+        """Prefix the message with the file's path, unless it has the path already."""
         if path not in str(self):
             self.args = (f"{path}: {self}",)
 
 
 class VersionError(FormatError):
-    """Written by a newer ragfile, or needs a part that this one does not know."""
+    """The file was written by a newer ragfile, or needs a feature that this version lacks."""
 
 
 class CorruptError(FormatError):
-    """Truncated, overlapping, or a checksum that does not hold."""
+    """The file is truncated, has overlapping sections, or fails a checksum."""
 
 
 class LockedError(RagfileError, OSError):
@@ -50,12 +53,14 @@ class LockedError(RagfileError, OSError):
 
 
 class ConflictError(RagfileError, ValueError):
-    """Another commit to the dataset changed the same documents meanwhile."""
+    """A concurrent commit to the dataset changed the same documents."""
 
 
 class RemoteError(RagfileError, OSError):
-    """Bytes of a file behind a URL could not be had. `status` is the server's, where it gave
-    one.
+    """A file behind a URL could not be fetched.
+
+    Attributes:
+        status: The HTTP status of the server's response, or None if there was none.
     """
 
     def __init__(self, message: str, *, status: int | None = None) -> None:
@@ -64,22 +69,23 @@ class RemoteError(RagfileError, OSError):
 
 
 class ChangedError(RemoteError):
-    """The file was written over while it was open, or the URL names another object by now: refresh()."""
+    """The file was overwritten while it was open, or replaced at its URL; refresh() opens the new one."""
 
 
 class FilterWarning(UserWarning):
-    """A filter names a metadata key that no chunk of the file has. To refuse such filters, turn it
-    into an error: `warnings.simplefilter("error", FilterWarning)`.
+    """A filter names a metadata key that no chunk of the file has.
+
+    Turn it into an error to reject such filters: `warnings.simplefilter("error", FilterWarning)`.
     """
 
 
 class SignatureError(RagfileError, ValueError):
-    """No key that is trusted signed the file as it is."""
+    """No trusted key signed the current state of the file."""
 
 
 class ModelError(RagfileError, ValueError):
-    """Vectors or an embedder do not match what the file was built with."""
+    """Vectors or an embedder do not match the model of the file."""
 
 
 class ProviderError(RagfileError):
-    """An embedding or chat provider failed for good, retries spent."""
+    """An embedding or chat provider failed, with all retries spent."""

@@ -1,1 +1,1 @@
-"""Chat models behind one protocol, as embedders are."""
+"""Chat models behind one protocol."""

@@ -1,13 +1,12 @@
-"""Messages to text: what a chat model is, the names of those that are servers, and the parameters
-that all of them know.
+"""The protocol of chat models, the names of the providers, and the parameters that all models take.
 
-    openai:gpt-4.1-mini    a server with OpenAI's /chat/completions (OPENAI_BASE_URL,
-    OPENAI_API_KEY)    (extra: http) ollama:llama3.2        an Ollama server (OLLAMA_HOST)
-    (extra: http)
+    openai:gpt-4.1-mini    a server with OpenAI's /chat/completions (OPENAI_BASE_URL, OPENAI_API_KEY)
+    ollama:llama3.2        an Ollama server (OLLAMA_HOST)
 
-Options follow a name as in a URL, "openai:qwen3?base_url=http://127.0.0.1:8000/v1", or come as
-keyword arguments. Any object with `chat(messages, …)` is a model too: it answers with a str, or
-with an iterable of them, and is given only those parameters that the caller has set.
+Both need the extra `http`. Options follow a name as in a URL,
+"openai:qwen3?base_url=http://127.0.0.1:8000/v1", or come as keyword arguments. Any object with
+`chat(messages, …)` is a model too: it returns a str or an iterable of them, and receives only the
+parameters that the caller has set.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeAlias, cast
 
 from ragfile.errors import ModelError, ProviderError
 from ragfile.ground.offline import is_offline, why
@@ -25,38 +24,75 @@ PROVIDERS = {"openai": "ragfile.chat.openai:model", "ollama": "ragfile.chat.olla
 NAMES = " or ".join(f"{scheme}:MODEL" for scheme in PROVIDERS)
 ROLES = ("user", "assistant")
 HOTTEST = 2.0
-STOPS = 4  # sequences, as OpenAI allows
+STOPS = 4  # sequences, OpenAI's limit
 
-Message = dict[str, str]
+Message: TypeAlias = dict[str, str]
+"""A turn of a conversation: {"role": …, "content": …}."""
 
 
 class ContextTooLongError(ProviderError):
-    """The model's context does not hold the messages: fewer passages might fit."""
+    """The messages do not fit into the model's context; fewer passages might."""
+
+
+def _no_usage() -> dict[str, int]:
+    return {}
 
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """What a model says when it is done. `reason` is "stop", "length" (its limit of tokens) or
-    another word of its own.
+    """The last item of a model's answer.
+
+    Attributes:
+        reason: "stop", "length" (the limit of tokens was reached) or the provider's own word.
+        usage: Token counts by OpenAI's names; empty if the model reports none.
+        model: The model's name according to the server.
     """
 
     reason: str = "stop"
-    usage: dict[str, int] = field(default_factory=dict)
+    usage: dict[str, int] = field(default_factory=_no_usage)
     model: str = ""
 
 
 class ChatModel(Protocol):
-    """The role: anything with this can be given wherever a chat model is asked for."""
+    """Any object with this method can be passed as a chat model."""
 
-    def chat(self, messages: Sequence[Message], **parameters: Any) -> str | Iterable[str | Ending]:
-        """The answer, whole or as it comes; an iterable may end with an Ending, and is closed when
-        nobody reads on.
+    def chat(
+        self,
+        messages: Sequence[Message],
+        **parameters: Any,  # Any: of the provider's own types
+    ) -> str | Iterable[str | Ending]:
+        """Answer a conversation, whole or piece by piece.
+
+        An iterable may end with an Ending. It is closed if the caller stops reading.
+
+        Args:
+            messages: Turns with the roles "system", "user" and "assistant".
+            **parameters: Those of temperature, max_tokens, stop and seed that the caller has set.
+
+        Returns:
+            The text, or an iterable of its pieces.
         """
         ...
 
 
-def open_chat(spec: str | ChatModel, *, offline: bool = False, **options: Any) -> ChatModel:
-    """The chat model that a name stands for. A model stands for itself."""
+def open_chat(
+    spec: str | ChatModel,
+    *,
+    offline: bool = False,
+    **options: object,
+) -> ChatModel:
+    """Open the chat model that a name stands for, or check and return a model object.
+
+    Args:
+        spec: "openai:MODEL", "ollama:MODEL", or an object with a method `chat`.
+        offline: Refuse models that need the network, as RAGFILE_OFFLINE does.
+        **options: Options of the provider, such as base_url.
+
+    Raises:
+        ModelError: No model has this name, or it does not know an option.
+        ProviderError: The model needs the network in offline mode.
+        TypeError: The object has no method `chat`.
+    """
     if not isinstance(spec, str):
         return _in_role(spec)
     name, options = split_options(spec, options)
@@ -66,12 +102,12 @@ def open_chat(spec: str | ChatModel, *, offline: bool = False, **options: Any) -
     if offline or is_offline():
         raise ProviderError(why(f"the chat model {name}"))
     try:
-        return load(PROVIDERS[scheme])(model, **options)
+        return cast("ChatModel", load(PROVIDERS[scheme])(model, **options))
     except TypeError as error:
         raise ModelError(f"{spec}: {error}") from None
 
 
-def _in_role(model: Any) -> ChatModel:
+def _in_role(model: ChatModel) -> ChatModel:
     if not callable(getattr(model, "chat", None)):
         raise TypeError(
             f"{type(model).__name__} is not a chat model: it has no method chat(messages, …)"
@@ -82,18 +118,28 @@ def _in_role(model: Any) -> ChatModel:
 def spoken(
     model: ChatModel, messages: Sequence[Message], parameters: Mapping[str, Any]
 ) -> Generator[str | Ending]:
-    """What a model answers: pieces of text and at most one Ending; ModelError for anything else."""
+    """Yield a model's answer: pieces of text and at most one Ending.
+
+    ModelError is raised if the model returns anything else.
+    """
     answer = model.chat(list(messages), **parameters)
     if isinstance(answer, str):
-        answer = [answer]
+        return _pieces(model, [answer])
+    pieces = _pieces_of(answer)
+    if pieces is None:
+        kind = type(answer).__name__
+        raise ModelError(f"{name_of(model)} answered with {kind}, not with text or pieces of it")
+    return _pieces(model, pieces)
+
+
+def _pieces_of(answer: object) -> Iterable[object] | None:
+    """Return an answer that is an iterable of pieces, or None for any other object."""
     if not isinstance(answer, Iterable) or isinstance(answer, bytes | Mapping):
-        raise ModelError(
-            f"{name_of(model)} answered with {type(answer).__name__}, not with text or pieces of it"
-        )
-    return _pieces(model, answer)
+        return None
+    return cast("Iterable[object]", answer)
 
 
-def _pieces(model, answer):
+def _pieces(model: ChatModel, answer: Iterable[object]) -> Generator[str | Ending]:
     try:
         for piece in answer:
             if not isinstance(piece, str | Ending):
@@ -107,20 +153,17 @@ def _pieces(model, answer):
             close()
 
 
-def name_of(model: Any) -> str:
-    """What an answer calls its model."""
+def name_of(model: object) -> str:
+    """Return the name of a model that an answer reports."""
     return str(getattr(model, "name", "") or type(model).__name__)
-
-
-# ----------------------------------------------------------------------------------- parameters ---
 
 
 def parameters(
     *, temperature: float | None = None, max_tokens: int | None = None,
     stop: str | Sequence[str] | None = None, seed: int | None = None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Those that are set, checked."""
-    found = {
+    """Check a model's parameters and return those that are set."""
+    found: dict[str, Any] = {
         "temperature": None if temperature is None else _temperature(temperature),
         "max_tokens": None if max_tokens is None else _whole("max_tokens", max_tokens, 1),
         "stop": None if stop is None else _stops(stop),
@@ -129,8 +172,8 @@ def parameters(
     return {name: value for name, value in found.items() if value is not None}
 
 
-def _temperature(value):
-    if not isinstance(value, Real) or isinstance(value, bool):
+def _temperature(value: object) -> float:
+    if isinstance(value, bool) or not isinstance(value, Real):
         raise TypeError(f"temperature is a number, not {type(value).__name__}")
     number = float(value)
     if not 0 <= number <= HOTTEST:
@@ -138,36 +181,39 @@ def _temperature(value):
     return number
 
 
-def _whole(name, value, least):
-    if not isinstance(value, Integral) or isinstance(value, bool):
+def _whole(name: str, value: object, lowest: int | None) -> int:
+    if isinstance(value, bool) or not isinstance(value, Integral):
         raise TypeError(f"{name} is a whole number, not {type(value).__name__}")
-    if least is not None and value < least:
-        raise ValueError(f"{name} is at least {least}, not {value}")
-    return int(value)
+    number = int(value)
+    if lowest is not None and number < lowest:
+        raise ValueError(f"{name} is at least {lowest}, not {value}")
+    return number
 
 
-def _stops(value):
+def _stops(value: str | Sequence[object]) -> list[str]:
     stops = [value] if isinstance(value, str) else list(value)
-    if not all(isinstance(stop, str) for stop in stops):
+    texts = [stop for stop in stops if isinstance(stop, str)]
+    if len(texts) < len(stops):
         raise TypeError("stop is a text or a list of texts")
-    if not stops or len(stops) > STOPS or "" in stops:
+    if not texts or len(texts) > STOPS or "" in texts:
         raise ValueError(f"stop is 1 to {STOPS} texts, none of them empty")
-    return stops
+    return texts
 
 
-def history_of(turns: Iterable[Mapping[str, Any]]) -> list[Message]:
-    """The turns of a conversation so far, as messages; an error names the turn that is none."""
-    found = []
-    for number, turn in enumerate(turns):
-        if not isinstance(turn, Mapping) or not {"role", "content"} <= turn.keys():
-            raise TypeError(f'history[{number}] is not {{"role": …, "content": …}}')
-        if turn["role"] not in ROLES:
-            raise ValueError(
-                f"history[{number}] has the role {turn['role']!r}; there are {', '.join(ROLES)}"
-            )
-        if not isinstance(turn["content"], str):
-            raise TypeError(
-                f"history[{number}] has a content that is {type(turn['content']).__name__}, not str"
-            )
-        found.append({"role": turn["role"], "content": turn["content"]})
-    return found
+def history_of(turns: Iterable[object]) -> list[Message]:
+    """Return the earlier turns of a conversation as messages; an error names the wrong turn."""
+    return [_turn(number, turn) for number, turn in enumerate(turns)]
+
+
+def _turn(number: int, turn: object) -> Message:
+    if not isinstance(turn, Mapping) or not {"role", "content"} <= turn.keys():
+        raise TypeError(f'history[{number}] is not {{"role": …, "content": …}}')
+    fields = cast("Mapping[str, object]", turn)
+    role, content = fields["role"], fields["content"]
+    if role not in ROLES:
+        raise ValueError(f"history[{number}] has the role {role!r}; there are {', '.join(ROLES)}")
+    if not isinstance(content, str):
+        raise TypeError(
+            f"history[{number}] has a content that is {type(content).__name__}, not str"
+        )
+    return {"role": str(role), "content": content}

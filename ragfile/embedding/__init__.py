@@ -1,6 +1,4 @@
-"""Texts become vectors: the protocol, the model inside the package, and the providers outside
-it.
-"""
+"""Embedders: the protocol, the model inside the package, and the providers."""
 
 from ragfile.embedding.protocol import DEFAULT_MODEL, Model, StaticEmbedder, embedded, open_embedder
 

@@ -1,4 +1,4 @@
-"""What a chunk's vector is made of: its text, and the path of titles and headers that leads there.
+"""Recipes for embedding a chunk from its text and its path of titles and headers.
 
 A file records its recipe under "context" in rag.config, and every later edit follows it:
 
@@ -6,14 +6,14 @@ A file records its recipe under "context" in rag.config, and every later edit fo
     {"kind": "sum", "weight": w}     the direction of unit(text) + w · unit(path): for static models
     {"kind": "prefix"}               the vector of "path, newline, text": for models that read in order
 
-`key` says what determines a chunk's vector. Whoever reuses vectors compares keys, never texts.
+Chunks with equal keys have equal vectors. Code that reuses vectors compares keys, never texts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from ragfile.errors import VersionError
 if TYPE_CHECKING:
     from ragfile.embedding.protocol import Embedder
     from ragfile.records import Chunk
+    from ragfile.types import Float32s
 
 WEIGHT = 1.0  # of the path beside the text; bench/eval.md has the alternatives
 FIELD = "headers"  # the metadata that holds the path
@@ -32,40 +33,40 @@ NOTHING: Mapping[str, Any] = {}
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """A recipe. `kind` is "text", "sum" or "prefix"."""
+    """A recipe; `kind` is "text", "sum" or "prefix"."""
 
     kind: str = "text"
     weight: float = WEIGHT
 
     @classmethod
     def for_embedder(cls, embedder: Embedder | None) -> Context:
-        """What a new file records."""
+        """Return the recipe of a new file."""
         if embedder is None:
             return cls()
         return cls("sum" if getattr(embedder, "is_static", False) else "prefix")
 
     @classmethod
     def recorded(cls, record: dict[str, Any]) -> Context:
-        """What the configuration of a file says; files without the field embed texts alone."""
-        said = record.get("context")
-        if said and said["kind"] not in ("sum", "prefix"):
-            kind = said["kind"]
+        """Return the recipe in a file's configuration; without one, texts are embedded alone."""
+        fields = record.get("context")
+        if fields and fields["kind"] not in ("sum", "prefix"):
+            kind = fields["kind"]
             raise VersionError(f"vectors are made by {kind!r}, which this version does not know")
-        return cls(said["kind"], said.get("weight", WEIGHT)) if said else cls()
+        return cls(fields["kind"], fields.get("weight", WEIGHT)) if fields else cls()
 
     def record(self) -> dict[str, Any]:
-        """What a file keeps: fields of its configuration."""
+        """Return the fields for a file's configuration."""
         if self.kind == "text":
             return {}
         weight = {"weight": self.weight} if self.kind == "sum" else {}
         return {"context": {"kind": self.kind, **weight}}
 
     def key(self, chunk: Chunk, shared: Mapping[str, Any] = NOTHING) -> Hashable:
-        """Equal for chunks that have equal vectors. `shared` is the metadata of the document."""
+        """Return a key that is equal for equal vectors. `shared` is the document's metadata."""
         return self.key_of(chunk.content, {**shared, **chunk.metadata})
 
     def key_of(self, text: str, metadata: Mapping[str, Any]) -> Hashable:
-        """As key, of a text and all of the metadata that holds for it."""
+        """Return the key of a text with all of its metadata."""
         path = metadata.get(FIELD)
         path = path if isinstance(path, str) else ""
         if not path or self.kind == "text":
@@ -74,9 +75,12 @@ class Context:
             return f"{path}\n{text}"
         return path, text
 
-    def embed(self, embedder: Embedder, keys: Sequence[Hashable]) -> np.ndarray:
-        """One vector for each key."""
-        pairs: list[Any] = [key if isinstance(key, tuple) else ("", key) for key in keys]
+    def embed(self, embedder: Embedder, keys: Sequence[Hashable]) -> Float32s:
+        """Return one row per key."""
+        pairs = [
+            cast("tuple[str, str]", key) if isinstance(key, tuple) else ("", str(key))
+            for key in keys
+        ]
         rows = embedded(embedder, [text for _, text in pairs], "document")
         paths = list(dict.fromkeys(path for path, _ in pairs if path))
         if paths:

@@ -1,6 +1,4 @@
-"""Embedders that run a transformer on this machine: sentence-transformers, or an ONNX folder
-without torch.
-"""
+"""Embedders that run a transformer locally: sentence-transformers, or an ONNX folder without torch."""
 
 from __future__ import annotations
 
@@ -8,7 +6,7 @@ import itertools
 import json
 import mmap
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import xxhash
@@ -18,17 +16,27 @@ from ragfile.errors import ModelError
 from ragfile.ground.extras import optional
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from types import ModuleType
+
+    from numpy.typing import NDArray
+    from tokenizers import Encoding, Tokenizer
+
     from ragfile.embedding.protocol import Role
+    from ragfile.types import Float32s, Floats, Int64s, StrPath
 
 MODEL_FILES = ("model.onnx", "onnx/model.onnx", "model_quantized.onnx", "onnx/model_quantized.onnx")
-LENGTH_LIMIT = 8192  # tokenizers write absurd lengths for "no limit"
+LENGTH_LIMIT = 8192  # tokenizers write huge lengths for "no limit"
 LENGTH_DEFAULT = 512
 
 
-def choose_prefixes(name, prompts, query_prefix, document_prefix):
-    """(query, document) prefixes: the caller's, else the model's own, else what its name is known
-    for.
-    """
+def choose_prefixes(
+    name: str,
+    prompts: Mapping[str, str],
+    query_prefix: str | None,
+    document_prefix: str | None,
+) -> tuple[str, str]:
+    """Return (query, document) prefixes: the caller's, else the model's own, else those known."""
     known_query, known_document = prefixes_of(name)
     own_query = prompts.get("query", known_query)
     own_document = prompts.get("document", prompts.get("passage", known_document))
@@ -38,28 +46,34 @@ def choose_prefixes(name, prompts, query_prefix, document_prefix):
     )
 
 
-def library(package, embedder):
-    """A package that an embedder needs; ModelError where it is not installed."""
+def library(package: str, embedder: str) -> ModuleType:
+    """Import a package that an embedder needs; raise ModelError if it is not installed."""
     try:
         return optional(package, f"the embedder {embedder}")
     except ImportError as error:
         raise ModelError(str(error)) from error
 
 
-# ------------------------------------------------------------------------------------------- sentence-transformers ---
-
-
 class SentenceTransformerEmbedder:
-    """A sentence-transformers model. Its prompts are put before the texts here, so that the
-    identity tells them.
+    """A sentence-transformers model.
+
+    The prompts are put before the texts here, not by the library, so that they are part of the
+    model's identity.
     """
 
-    def __init__(self, transformer, model: Model, *, batch: int):
+    def __init__(
+        self,
+        transformer: Any,  # Any: a SentenceTransformer, optional
+        model: Model,
+        *,
+        batch: int,
+    ) -> None:
         self.transformer = transformer
         self.model = model
         self.batch = batch
 
-    def embed(self, texts, role: Role = "document"):
+    def embed(self, texts: Sequence[str], role: Role = "document") -> Float32s:
+        """Return an array with a row of length 1 per text, zeros for texts without content."""
         prefix = self.model.prefix(role)
         kept = [i for i, text in enumerate(texts) if text.strip()]
         out = np.zeros((len(texts), self.model.dims or 0), np.float32)
@@ -74,28 +88,37 @@ class SentenceTransformerEmbedder:
             out[kept] = unit_rows(vectors, dims=self.model.dims, source=self.model.name)
         return out
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"SentenceTransformerEmbedder({self.model.name}, {self.model.dims} dims)"
 
 
 def sentence_transformer(
-    name,
+    name: str,
     *,
-    device=None,
-    batch=32,
-    query_prefix=None,
-    document_prefix=None,
-    offline=False,
-    **options,
-):
-    """A model by its name (fetched once into the library's own cache) or by the path of its
-    folder.
+    device: str | None = None,
+    batch: int = 32,
+    query_prefix: str | None = None,
+    document_prefix: str | None = None,
+    offline: bool = False,
+    **options: object,
+) -> SentenceTransformerEmbedder:
+    """Open a sentence-transformers model.
+
+    Args:
+        name: The model's name, downloaded once into the library's own cache, or its folder.
+        device: "cpu", "cuda" or another device of torch; chosen by the library if None.
+        batch: Texts that run together.
+        query_prefix: Text before queries; the model's own or that of known models if None.
+        document_prefix: Text before documents; the model's own or that of known models if None.
+        offline: Load only a model that is on disk.
+        **options: Further options of SentenceTransformer.
     """
     transformers = library("sentence_transformers", f"st:{name}")
     transformer = transformers.SentenceTransformer(
         name, device=device, local_files_only=offline, **options
     )
-    prompts = {key: prompt for key, prompt in (transformer.prompts or {}).items() if prompt}
+    own: dict[str, str] = transformer.prompts or {}
+    prompts = {key: prompt for key, prompt in own.items() if prompt}
     query, document = choose_prefixes(name, prompts, query_prefix, document_prefix)
     dimension = (
         getattr(transformer, "get_embedding_dimension", None)
@@ -107,34 +130,42 @@ def sentence_transformer(
     return SentenceTransformerEmbedder(transformer, model, batch=batch)
 
 
-def model_name(name):
-    """A model's own name: the same for a hub name and a local folder, and for
-    sentence-transformers/NAME and NAME.
+def model_name(name: str) -> str:
+    """Return a model's own name.
+
+    It is the same for a hub name and a local folder, and for sentence-transformers/NAME and NAME.
     """
     return Path(name).name if Path(name).exists() else name.removeprefix("sentence-transformers/")
 
 
-# ----------------------------------------------------------------------------------------------------- ONNX folder ---
-
-
 class OnnxEmbedder:
-    """A session and its tokenizer.
+    """An ONNX session and its tokenizer.
 
-    A text's vector does not depend on the texts beside it. So only texts of one length run together,
-    because padding is not nothing to every model, and a model that quantises as it runs takes them
-    one by one: its scale is that of all that runs together. The order of the answer is the caller's.
+    A text's vector does not depend on the other texts of its batch. So only texts of one length run
+    together, because padding changes the results of some models, and a model that quantises
+    dynamically runs them one by one, because its scale depends on the whole batch.
     """
 
-    def __init__(self, session, tokenizer, model: Model, *, output, pooling, batch):
+    def __init__(
+        self,
+        session: Any,  # Any: an onnxruntime.InferenceSession, optional
+        tokenizer: Tokenizer,
+        model: Model,
+        *,
+        output: str,
+        pooling: str,
+        batch: int,
+    ) -> None:
         self.session = session
         self.tokenizer = tokenizer
         self.model = model
         self.output = output
         self.pooling = pooling
         self.batch = batch
-        self.inputs = [entry.name for entry in session.get_inputs()]
+        self.inputs: list[str] = [entry.name for entry in session.get_inputs()]
 
-    def embed(self, texts, role: Role = "document"):
+    def embed(self, texts: Sequence[str], role: Role = "document") -> Float32s:
+        """Return an array with a row of length 1 per text, zeros for texts without content."""
         prefix = self.model.prefix(role)
         kept = [i for i, text in enumerate(texts) if text.strip()]
         encodings = self.tokenizer.encode_batch([prefix + texts[i] for i in kept])
@@ -146,8 +177,8 @@ class OnnxEmbedder:
             )
         return out
 
-    def run(self, encodings):
-        """The pooled, not yet normalised vectors of one batch, all of one length."""
+    def run(self, encodings: Sequence[Encoding]) -> Floats:
+        """Return the pooled vectors of a batch of one length, before normalisation."""
         fields = {
             "input_ids": "ids",
             "attention_mask": "attention_mask",
@@ -155,15 +186,15 @@ class OnnxEmbedder:
         }
         feeds = {name: rows(encodings, fields[name]) for name in self.inputs if name in fields}
         mask = rows(encodings, "attention_mask")
-        (hidden,) = self.session.run([self.output], feeds)
+        hidden: NDArray[np.float32] = self.session.run([self.output], feeds)[0]
         return hidden if hidden.ndim == 2 else pool(hidden, mask, self.pooling)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"OnnxEmbedder({self.model.name}, {self.model.dims} dims)"
 
 
-def _alike(lengths, most):
-    """Numbers of texts, the shortest first, in batches of at most `most` of one length."""
+def _alike(lengths: Sequence[int], most: int) -> Iterator[list[int]]:
+    """Yield batches of at most `most` indexes of one length, the shortest first."""
     by_length = sorted(range(len(lengths)), key=lengths.__getitem__)
     for _, some in itertools.groupby(by_length, lengths.__getitem__):
         together = list(some)
@@ -171,28 +202,39 @@ def _alike(lengths, most):
             yield together[start : start + most]
 
 
-def rows(encodings, field):
-    """One field of encodings of one length as int64 rows."""
+def rows(encodings: Sequence[Encoding], field: str) -> Int64s:
+    """Return one field of encodings of one length as rows."""
     return np.array([getattr(encoding, field) for encoding in encodings], np.int64)
 
 
-def pool(hidden, mask, pooling):
-    """One vector a text from one a token: of the first token, of the last, or their mean."""
+def pool(hidden: Floats, mask: Int64s, pooling: str) -> Floats:
+    """Reduce one vector per token to one per text: the first token's, the last one's, or the mean."""
     if pooling == "cls":
         return hidden[:, 0]
     if pooling == "last":
-        return hidden[np.arange(len(hidden)), mask.sum(axis=1) - 1]
+        last: Floats = hidden[np.arange(len(hidden)), mask.sum(axis=1) - 1]
+        return last
     weights = mask[:, :, None].astype(np.float64)
-    return (hidden * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1)
+    mean: Floats = (hidden * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1)
+    return mean
 
 
 def onnx_folder(
-    folder, *, threads=0, batch=32, pooling=None, query_prefix=None, document_prefix=None, offline=False
-):  # fmt: skip
-    """A folder with model.onnx (or onnx/model.onnx) and tokenizer.json; sentence-transformers' own
-    files say the rest.
+    folder: StrPath, *, threads: int = 0, batch: int = 32, pooling: str | None = None,
+    query_prefix: str | None = None, document_prefix: str | None = None, offline: bool = False,
+) -> OnnxEmbedder:  # fmt: skip
+    """Open a folder with model.onnx or onnx/model.onnx, and tokenizer.json.
 
-    offline changes nothing: this embedder never reaches for the network.
+    The configuration files of sentence-transformers in the folder are the defaults.
+
+    Args:
+        folder: The folder.
+        threads: Threads of one run; chosen by onnxruntime if 0.
+        batch: Texts that run together; always 1 for a model that quantises dynamically.
+        pooling: "cls", "last" or "mean"; the model's own if None.
+        query_prefix: Text before queries; the model's own or that of known models if None.
+        document_prefix: Text before documents; the model's own or that of known models if None.
+        offline: Without effect, because this embedder never uses the network.
     """
     onnxruntime = library("onnxruntime", f"onnx:{folder}")
     tokenizers = library("tokenizers", f"onnx:{folder}")
@@ -200,7 +242,8 @@ def onnx_folder(
     path = next((folder / name for name in MODEL_FILES if (folder / name).is_file()), None)
     if path is None or not (folder / "tokenizer.json").is_file():
         raise ModelError(f"{folder} has no {'model.onnx' if path is None else 'tokenizer.json'}")
-    tokenizer = tokenizers.Tokenizer.from_file(str(folder / "tokenizer.json"))
+    stored = str(folder / "tokenizer.json")
+    tokenizer: Any = tokenizers.Tokenizer.from_file(stored)  # Any: partly untyped stubs
     cut = length_of(folder, tokenizer.truncation)
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_length=cut)
@@ -214,7 +257,7 @@ def onnx_folder(
         session,
         tokenizer,
         Model(f"onnx:{name}", None),
-        output=output.name,
+        output=output,
         pooling=pooling,
         batch=1 if quantises(path) else batch,
     )
@@ -227,14 +270,14 @@ def onnx_folder(
 QUANTISING = (b"DynamicQuantize", b"MatMulInteger", b"ConvInteger")  # names of operators
 
 
-def quantises(path):
-    """Whether a model scales what it is given as it runs."""
+def quantises(path: Path) -> bool:
+    """Return whether a model quantises its inputs dynamically."""
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as model:
         return any(model.find(name) >= 0 for name in QUANTISING)
 
 
-def hash_of(*paths):
-    """32 digits over the bytes of the files that are there."""
+def hash_of(*paths: Path) -> str:
+    """Return a hash of the bytes of those files that exist, in 32 hexadecimal digits."""
     made = xxhash.xxh3_128()
     for path in paths:
         if path.is_file():
@@ -244,32 +287,36 @@ def hash_of(*paths):
     return made.hexdigest()
 
 
-def open_session(onnxruntime, path, threads):
+def open_session(
+    onnxruntime: ModuleType, path: Path, threads: int
+) -> Any:  # Any: an onnxruntime.InferenceSession, optional
+    """Open a model on the CPU."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3  # errors; a library does not write to its user's terminal
     return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
-def choose_output(session, path):
-    """The output that is a vector a text, if there is one; else the one a token."""
+def choose_output(session: Any, path: Path) -> str:  # Any: an onnxruntime.InferenceSession
+    """Return the name of the output with one vector per text, else of the one per token."""
     outputs = session.get_outputs()
     for rank in (2, 3):
         for output in outputs:
             if len(output.shape or []) == rank and output.name != "pooler_output":
-                return output
+                return str(output.name)
     raise ModelError(
         f"{path} has no output of one vector a text or a token: {[output.name for output in outputs]}"
     )
 
 
-def read_json(path):
-    """A JSON object, empty if the file does not exist."""
-    return json.loads(path.read_text("utf-8")) if path.is_file() else {}
+def read_json(path: Path) -> dict[str, Any]:
+    """Read a JSON object; {} if the file does not exist."""
+    found: dict[str, Any] = json.loads(path.read_text("utf-8")) if path.is_file() else {}
+    return found
 
 
-def pooling_of(folder):
-    """How the model was trained to pool: cls, last or mean."""
+def pooling_of(folder: Path) -> str:
+    """Return the pooling that a model was trained with: "cls", "last" or "mean"."""
     config = read_json(folder / "1_Pooling" / "config.json")
     if config.get("pooling_mode_cls_token") or config.get("pooling_mode") == "cls":
         return "cls"
@@ -278,13 +325,15 @@ def pooling_of(folder):
     return "mean"
 
 
-# Models whose first position is that of the padding token and the next one: two fewer are left.
+# Models that count positions from the padding token's on, which leaves two fewer for tokens.
 PADDED = {"roberta", "xlm-roberta", "camembert", "mpnet", "longformer", "data2vec-text"}
 
 
-def length_of(folder, truncation=None):
-    """The most tokens that a text can have: what sentence-transformers' configuration says, else
-    the tokenizer's own truncation, else its limit; never more than the model has positions for.
+def length_of(folder: Path, truncation: Mapping[str, Any] | None = None) -> int:
+    """Return the most tokens of a text, at most the number of the model's positions.
+
+    The first one set counts: the configuration of sentence-transformers, the tokenizer's own
+    truncation, its limit.
     """
     config = read_json(folder / "config.json")
     positions = config.get("max_position_embeddings")

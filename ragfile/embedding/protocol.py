@@ -1,9 +1,9 @@
-"""Texts to vectors: what an embedder is, the one inside the package, and the names of the others.
+"""The protocol of embedders, the model inside the package, and the names of the providers.
 
-An embedder turns a batch of texts into vectors of length 1, knowing whether they are queries or
-documents, and says which model it is. A file records that model, and refuses vectors of another.
+An embedder turns a batch of texts, all queries or all documents, into vectors of length 1, and names
+its model. A file records that model and rejects vectors of any other.
 
-    default                        potion-base-8M, inside the package: no download, no key, no network
+    default                        potion-base-8M, in the package: no download, no key, no network
     none                           no vectors: BM25 only
     st:all-MiniLM-L6-v2            a sentence-transformers model, by name or folder      (extra: st)
     onnx:/models/arctic-embed-s    a folder with model.onnx and tokenizer.json           (extra: onnx)
@@ -23,31 +23,42 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragfile import _core
 from ragfile.errors import ModelError, ProviderError
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.provider_names import load, split_options
-from ragfile.types import StrPath
+from ragfile.types import Float32s, Floats, StrPath
 
-Role = Literal["query", "document"]
+Role: TypeAlias = Literal["query", "document"]
+"""Some models embed queries and documents differently."""
+
+CacheChoice: TypeAlias = StrPath | bool | None
+"""A cache folder, True for the user's, False for none, None for that of RAGFILE_CACHE, if set."""
 
 DATA = Path(__file__).parents[1] / "data"
 DEFAULT_MODEL = DATA / "potion-base-8M.ragmodel"
 
-# scheme -> (module:function taking (name, **options), whether it reaches for the network)
+
+class Provider(NamedTuple):
+    """How to open a provider's embedder: "module:function" that takes (name, **options)."""
+
+    maker: str
+    is_remote: bool
+
+
 PROVIDERS = {
-    "st": ("ragfile.embedding.local:sentence_transformer", False),
-    "onnx": ("ragfile.embedding.local:onnx_folder", False),
-    "openai": ("ragfile.embedding.http:openai", True),
-    "ollama": ("ragfile.embedding.http:ollama", True),
+    "st": Provider("ragfile.embedding.local:sentence_transformer", is_remote=False),
+    "onnx": Provider("ragfile.embedding.local:onnx_folder", is_remote=False),
+    "openai": Provider("ragfile.embedding.http:openai", is_remote=True),
+    "ollama": Provider("ragfile.embedding.http:ollama", is_remote=True),
 }
 
-# What models want to read before a text, (name contains, query, document). The first match counts.
+# The texts that models expect before a query and before a document, by part of the model's name.
+# The first match counts.
 PREFIXES = (
     ("nomic-embed-text", "search_query: ", "search_document: "),
     ("snowflake-arctic-embed2", "query: ", ""),
@@ -76,9 +87,16 @@ PREFIXES = (
 
 @dataclass(frozen=True, slots=True)
 class Model:
-    """Which model made a vector. Vectors of equal models can be compared.
+    """The identity of an embedding model. Vectors of equal models can be compared.
 
-    dims is None until a server that was not told how many has answered once.
+    Attributes:
+        name: The provider's scheme and the model's name, such as "openai:text-embedding-3-small".
+        dims: Components of a vector; None until a server's first response shows it.
+        query_prefix: Text that is put before queries.
+        document_prefix: Text that is put before documents.
+        normalised: Whether vectors have length 1.
+        weights: A hash of a local model's weights and tokenizer, or "".
+        cut: The number of tokens at which the model cuts a text, if known.
     """
 
     name: str
@@ -86,22 +104,22 @@ class Model:
     query_prefix: str = ""
     document_prefix: str = ""
     normalised: bool = True
-    weights: str = ""  # a hash of a local model's weights and tokenizer
-    cut: int | None = None  # tokens at which it cuts a text
+    weights: str = ""
+    cut: int | None = None
 
     def is_of(self, record: Mapping[str, Any]) -> bool:
-        """Whether it is the model that a file recorded. Not all files record weights and cut."""
+        """Return whether a file's record names this model; not all records have weights and cut."""
         known = ((record.get("weights"), self.weights), (record.get("cut"), self.cut))
-        is_same = all(there == here for there, here in known if there and here)
+        is_same = all(recorded == own for recorded, own in known if recorded and own)
         return self.name == record.get("name") and is_same
 
     def record(self) -> dict[str, Any]:
-        """What a file keeps of it."""
-        said = {"name": self.name, "dims": self.dims, "weights": self.weights, "cut": self.cut}
-        return {key: value for key, value in said.items() if value or key == "dims"}
+        """Return the record that a file keeps of the model."""
+        fields = {"name": self.name, "dims": self.dims, "weights": self.weights, "cut": self.cut}
+        return {key: value for key, value in fields.items() if value or key == "dims"}
 
     def prefix(self, role: Role) -> str:
-        """What is put before a text of this role."""
+        """Return the text that is put before texts of a role."""
         if role == "query":
             return self.query_prefix
         if role == "document":
@@ -109,7 +127,7 @@ class Model:
         raise ValueError(f"a text is a query or a document, not {role!r}")
 
     def identity(self, role: Role) -> str:
-        """What determines a text's vector besides the text and the dims."""
+        """Return a string of everything that determines a vector besides the text and the dims."""
         parts = [self.name, str(self.normalised), self.prefix(role)]
         if self.weights or self.cut:
             parts += [self.weights, str(self.cut)]
@@ -117,30 +135,42 @@ class Model:
 
 
 def told(record: Mapping[str, Any]) -> str:
-    """A model's record in words."""
+    """Describe a model's record in an error message."""
     weights = f"weights {record['weights'][:8]}" if record.get("weights") else ""
     cut = f"cut at {record['cut']} tokens" if record.get("cut") else ""
-    said = ", ".join(part for part in (weights, cut) if part)
-    return f"{record.get('name')} ({said})" if said else str(record.get("name"))
+    details = ", ".join(part for part in (weights, cut) if part)
+    return f"{record.get('name')} ({details})" if details else str(record.get("name"))
 
 
 class Embedder(Protocol):
-    """The role: anything with these two can be given wherever an embedder is asked for."""
+    """Any object with these two members can be passed as an embedder."""
 
     @property
-    def model(self) -> Model: ...
+    def model(self) -> Model:
+        """The model that makes the vectors."""
+        ...
 
-    def embed(self, texts: Sequence[str], role: Role) -> NDArray[np.floating[Any]]:
-        """One float32 row of length 1 for each text, in their order; zeros for a text without
-        content.
+    def embed(self, texts: Sequence[str], role: Role) -> Floats:
+        """Embed texts.
+
+        Args:
+            texts: The texts, in any number.
+            role: "query" or "document", for all of them.
+
+        Returns:
+            A float32 array with a row of length 1 per text, in order; zeros for an empty text.
         """
         ...
 
 
 class StaticEmbedder:
-    """The embedded model, or any other model file, on the C core.
+    """The model inside the package, or another static model file, run by the C core.
 
     A text's vector is the same to the bit for any batch, number of threads and machine.
+
+    Args:
+        path: The model file.
+        threads: The number of threads; all CPUs if None.
     """
 
     is_static = True
@@ -151,83 +181,95 @@ class StaticEmbedder:
         self._core = _map_model(self.path)
         self.model = Model(self._core.name, self._core.dims)
 
-    def embed(self, texts: Sequence[str], role: Role = "document") -> NDArray[np.float32]:
-        """One row of length 1 for each text."""
-        self.model.prefix(role)  # refuses what is neither a query nor a document
+    def embed(self, texts: Sequence[str], role: Role = "document") -> Float32s:
+        """Return an array with a row of length 1 per text; the role makes no difference."""
+        self.model.prefix(role)  # raises ValueError for an unknown role
         out = np.empty((len(texts), self._core.dims), np.float32)
         threads = _core.cpu_count() if self.threads is None else self.threads
         self._core.embed(texts, out, threads)
         return out
 
     def tokens(self, text: str) -> list[int]:
-        """The ids of the word pieces that the model sees in a text."""
+        """Return the ids of a text's word pieces."""
         return self._core.tokens(text)
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[object, tuple[Path, int | None]]:
         return _reopen_static, (self.path, self.threads)
 
     def __repr__(self) -> str:
         return f"StaticEmbedder({self.model.name}, {self.model.dims} dims)"
 
 
-def _reopen_static(path, threads):
+def _reopen_static(path: Path, threads: int | None) -> StaticEmbedder:
     return StaticEmbedder(path, threads=threads)
 
 
 @cache
-def _map_model(path: Path):
-    """The model of a path, mapped once in this process: its pages are shared with every other
-    one.
-    """
+def _map_model(path: Path) -> _core.StaticModel:
+    """Map a model file, once per process; processes share its pages."""
     with path.open("rb") as file:
         return _core.StaticModel(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
 
 
 def open_embedder(
-    spec: str | Embedder | None, *, offline: bool = False, cache=None, **options
+    spec: str | Embedder | None,
+    *,
+    offline: bool = False,
+    cache: CacheChoice = None,
+    **options: object,
 ) -> Embedder | None:
-    """The embedder that a name stands for; None for "none". An embedder stands for itself.
+    """Open the embedder that a name stands for, or check and return an embedder object.
 
-    offline=True, or RAGFILE_OFFLINE, never opens a socket: a remote provider is an error, and a
-    local one looks only at what is on disk. cache keeps what embedders answer that are not static:
-    see ragfile.embedding.cache.
+    Args:
+        spec: A name such as "default" or "openai:MODEL", an embedder, or None or "none" for no
+            vectors.
+        offline: Never open a socket, as RAGFILE_OFFLINE does: a remote provider is an error, and a
+            local one loads only models that are on disk.
+        cache: Where to cache the vectors of embedders that are not static; see
+            ragfile.embedding.cache.
+        **options: Options of the provider.
+
+    Raises:
+        ModelError: No embedder has this name.
+        ProviderError: The embedder needs the network in offline mode.
+        TypeError: The object is not an embedder.
     """
     offline = offline or is_offline()
-    made = (
+    opened = (
         _opened(spec, offline, options) if spec is None or isinstance(spec, str) else _in_role(spec)
     )
-    if made is None or getattr(made, "is_static", False):
-        return made
+    if opened is None or getattr(opened, "is_static", False):
+        return opened
     if cache is None and not (isinstance(spec, str) and os.environ.get("RAGFILE_CACHE")):
-        return made
-    return load("ragfile.embedding.cache:cached")(made, cache)
+        return opened
+    return cast("Embedder", load("ragfile.embedding.cache:cached")(opened, cache))
 
 
-def _opened(spec, offline, options):
+def _opened(spec: str | None, offline: bool, options: dict[str, Any]) -> Embedder | None:
     name, options = split_options(spec or "none", options)
-    if name in ("none", "default"):
-        if name == "none" or not options:
-            return None if name == "none" else StaticEmbedder()
+    if name == "none":
+        return None
+    if name == "default":
         return StaticEmbedder(**options)
     scheme, _, model = name.partition(":")
     if scheme not in PROVIDERS or not model:
         known = ", ".join(["default", "none", *(f"{scheme}:MODEL" for scheme in PROVIDERS)])
         raise ModelError(f"no embedder is called {spec!r}: use one of {known}")
-    maker, remote = PROVIDERS[scheme]
-    if offline and remote:
+    provider = PROVIDERS[scheme]
+    if offline and provider.is_remote:
         raise ProviderError(why(f"the embedder {spec}"))
     if offline:
         options["offline"] = True
-    return load(maker)(model, **options)
+    return cast("Embedder", load(provider.maker)(model, **options))
 
 
-def _in_role(embedder):
-    """The embedder, if it is one."""
+def _in_role(embedder: Embedder) -> Embedder:
+    """Return an embedder; raise TypeError for an object that is none."""
     if not callable(getattr(embedder, "embed", None)):
         raise TypeError(
             f"{type(embedder).__name__} is not an embedder: it has no method embed(texts, role)"
         )
-    model = getattr(embedder, "model", None)
+    model: object = getattr(embedder, "model", None)
     if not isinstance(model, Model):
         raise TypeError(
             f"{type(embedder).__name__} is not an embedder: its model must be a ragfile.embedding.Model(name, dims), not {model!r}"
@@ -235,14 +277,13 @@ def _in_role(embedder):
     return embedder
 
 
-def embedded(embedder: Embedder, texts: Sequence[str], role: Role) -> NDArray[np.float32]:
-    """What an embedder makes of texts, if it is a finite row of the model's width for each;
-    ModelError else.
+def embedded(embedder: Embedder, texts: Sequence[str], role: Role) -> Float32s:
+    """Embed texts, and check for one finite row of the model's dims per text.
 
-    Anybody can write an embedder. Its mistakes are reported here, before a vector is stored or
+    Embedders come from users too. ModelError reports their faults before a vector is stored or
     compared.
     """
-    answer, name = embedder.embed(texts, role=role), embedder.model.name
+    answer, name = cast("object", embedder.embed(texts, role=role)), embedder.model.name
     try:
         rows = np.asarray(answer, dtype=np.float32)
     except (TypeError, ValueError):
@@ -262,22 +303,19 @@ def embedded(embedder: Embedder, texts: Sequence[str], role: Role) -> NDArray[np
     return rows
 
 
-def embedder_of_file(spec: str, *, cache=None) -> Embedder:
-    """The embedder that a file names, where that needs nobody's consent; ModelError where it does.
+def embedder_of_file(spec: str, *, cache: CacheChoice = None) -> Embedder:
+    """Open the embedder that a file names, if that is safe; raise ModelError if not.
 
-    A file comes from anywhere. It must not be able to send its reader's questions to a server, nor
-    to load a model from a folder of its choice or with options of its choice (some run code). It
-    can name only the embedded model, and a sentence-transformers model by its bare name, if this
-    machine has it already.
+    Files come from untrusted sources. A file must not be able to send its reader's questions to a
+    server, nor load a model from a folder of its choice or with options of its choice (some run
+    code). It can only name the static model of this package, and a sentence-transformers model by
+    its plain name if it is already on this machine.
     """
     if spec in ("default", StaticEmbedder().model.name):
         return StaticEmbedder()
     name = spec.removeprefix("st:")
-    if (
-        name != spec
-        and re.fullmatch(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", name)
-        and not Path(name).exists()
-    ):
+    is_plain = re.fullmatch(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", name)
+    if name != spec and is_plain and not Path(name).exists():
         found = open_embedder(spec, offline=True, cache=cache)
         if found is not None:
             return found
@@ -286,10 +324,8 @@ def embedder_of_file(spec: str, *, cache=None) -> Embedder:
     )
 
 
-def open_recorded(model: dict | None, *, cache=None) -> Embedder | None:
-    """The embedder of a file's own record, if a file is allowed to name it; None if the caller
-    must.
-    """
+def open_recorded(model: Mapping[str, Any] | None, *, cache: CacheChoice = None) -> Embedder | None:
+    """Open the embedder of a file's record; None if the caller must pass one."""
     if not model or not model.get("spec"):
         return None
     try:
@@ -297,13 +333,13 @@ def open_recorded(model: dict | None, *, cache=None) -> Embedder | None:
     except ModelError:
         return None
     if not found.model.is_of(model):
-        here, there = told(found.model.record()), told(model)
-        raise ModelError(f"{model['spec']} is {here} here, and the file's vectors are of {there}")
+        own, recorded = told(found.model.record()), told(model)
+        raise ModelError(f"{model['spec']} is {own} here, and the file's vectors are of {recorded}")
     return found
 
 
 def prefixes_of(name: str) -> tuple[str, str]:
-    """The (query, document) prefixes that a model is known to want."""
+    """Return the (query, document) prefixes that a model is known to expect."""
     lowered = name.lower()
     for part, query, document in PREFIXES:
         if part in lowered:
@@ -311,11 +347,11 @@ def prefixes_of(name: str) -> tuple[str, str]:
     return "", ""
 
 
-def unit_rows(vectors, *, dims: int | None, source: str) -> np.ndarray:
-    """A provider's vectors as float32 rows of length 1, or ProviderError for a wrong shape or a
-    value that is not a number.
+def unit_rows(vectors: object, *, dims: int | None, source: str) -> Float32s:
+    """Return a provider's vectors as float32 rows of length 1.
 
-    Lengths are taken in binary64 row by row, so that a row does not depend on its batch.
+    ProviderError is raised for a wrong shape and for components that are not finite. Lengths are
+    computed in binary64, row by row, so that a row does not depend on its batch.
     """
     try:
         rows = np.asarray(vectors, np.float64)
@@ -332,4 +368,7 @@ def unit_rows(vectors, *, dims: int | None, source: str) -> np.ndarray:
     if not np.isfinite(rows).all():
         raise ProviderError(f"{source} answered with a component that is not a finite number")
     lengths = np.array([np.sqrt(np.dot(row, row)) for row in rows]).reshape(-1, 1)
-    return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0).astype(np.float32)
+    unit: Float32s = np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0).astype(
+        np.float32
+    )
+    return unit

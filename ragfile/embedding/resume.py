@@ -1,15 +1,16 @@
-"""Vectors of an unfinished build: kept beside it by text, so that the next run continues from them.
+"""Vectors of an unfinished build, kept in a folder beside it so that the next run can continue.
 
-An mmap-ninja matrix of bytes, one row a text: its 128-bit hash, a checksum of the row, the vector.
-A row counts when its checksum holds, and an append that was cut short is cut off before the next
-one, so a torn tail costs a row, never a shift. The folder is removed when the build is done. An
-embedding cache takes its place if one is in use.
+An mmap-ninja matrix of bytes with one row per text: its 128-bit hash, a checksum of the row, the
+vector. Rows with wrong checksums are ignored, and a partial row at the end is cut off before the
+next append, so an interrupted append loses one row and shifts none. The folder is removed when the
+build is done. With an embedding cache, that is used instead.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -18,61 +19,59 @@ import xxhash
 from ragfile.errors import ModelError
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from types import ModuleType
     from typing import Any
+
+    from numpy.typing import NDArray
+
+    from ragfile.types import Float32s, StrPath
 
 KEY, CHECK = 16, 8
 DATA, SHAPE = "data.ninja", "shape.ninja"  # what mmap-ninja calls the rows, and how many there are
 
 
-def _ninja():
-    """mmap-ninja, imported on use: it takes as long as all the rest."""
-    from mmap_ninja import numpy
-
-    return numpy
+def _ninja() -> ModuleType:
+    """Return mmap-ninja's module for arrays, imported on use: its import is slow."""
+    return import_module("mmap_ninja.numpy")
 
 
 class Stash:
-    """A folder of vectors of one model, named by all that makes its vectors what they are; made on
-    the first append.
+    """A folder of vectors of one model, created by the first append.
 
-    dims can be None for a model that has not answered yet: then the folder says, or the first
-    append.
+    `model` is the model's identity. dims can be None for a model that has not answered yet; then
+    they come from the folder, or from the first append.
     """
 
-    dims: Any  # None until the model says
-    _rows: Any
+    _rows: Any  # Any: an array with mmap-ninja's attributes, or None
 
-    def __init__(self, folder, model, dims=None):
+    def __init__(self, folder: StrPath, model: str, dims: int | None = None) -> None:
         self.folder, self._model = folder, model.encode("utf-8", "surrogatepass") + b"\0"
-        self._known, self._rows, self._is_used = {}, None, False
+        self._known: dict[bytes, int] = {}
+        self._rows, self._is_used = None, False
         stated = self._stated()
         self.dims = stated if dims is None else dims
         if self.dims is not None and stated in (None, self.dims) and os.path.isdir(folder):
             self._recover()
 
-    def _stated(self):
-        """The dims of the rows that are there, or None. A folder that does not say, for a run was
-        killed while it said so, is taken up when the model has.
-        """
+    def _stated(self) -> int | None:
+        """Return the dims of the folder's rows; None if a killed run left their number unwritten."""
         try:
             with open(os.path.join(self.folder, SHAPE), "rb") as file:
                 raw = file.read()
         except OSError:
             return None
-        width = (
-            int(np.frombuffer(raw, np.int64)[1]) if len(raw) == 16 else 0
-        )  # two numbers: rows, bytes a row
+        # Two numbers: rows, and bytes per row.
+        width = int(np.frombuffer(raw, np.int64)[1]) if len(raw) == 16 else 0
         dims, rest = divmod(width - KEY - CHECK, 4)
         return dims if dims > 0 and not rest else None
 
-    def _width(self):
-        return KEY + CHECK + 4 * self.dims
+    def _width(self) -> int:
+        return KEY + CHECK + 4 * (self.dims or 0)
 
-    def _recover(self):
-        """Takes up what is there. A folder that does not agree with itself, because a run was
-        killed inside an append, is written anew from those rows of its data that are whole.
-        """
-        rows: Any = None
+    def _recover(self) -> None:
+        """Load the folder's rows; if a run was killed inside an append, first keep the whole rows."""
+        rows: Any = None  # Any: an array with mmap-ninja's attributes
         try:
             is_whole = _size(os.path.join(self.folder, SHAPE)) == 16  # two numbers
             if is_whole:
@@ -86,7 +85,8 @@ class Stash:
         if rows is not None:
             self._take(rows, 0)
 
-    def _salvaged(self):
+    def _salvaged(self) -> NDArray[np.uint8] | None:
+        """Rewrite the folder from the whole rows of its data."""
         data = os.path.join(self.folder, DATA)
         count = _size(data) // self._width() if os.path.exists(data) else 0
         kept = (
@@ -99,29 +99,31 @@ class Stash:
             return None
         _ninja().from_ndarray(f"{self.folder}.new", kept)
         os.rename(f"{self.folder}.new", self.folder)
-        return _ninja().open_existing(self.folder)
+        recovered: NDArray[np.uint8] = _ninja().open_existing(self.folder)
+        return recovered
 
-    def _take(self, rows, first):
+    def _take(self, rows: NDArray[np.uint8], first: int) -> None:
+        """Index the rows from `first` on that have correct checksums."""
         self._rows = rows
         for i in range(first, len(rows)):
             row = rows[i].tobytes()
             if xxhash.xxh3_64_digest(row[:KEY] + row[KEY + CHECK :]) == row[KEY : KEY + CHECK]:
                 self._known[row[:KEY]] = i
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._known)
 
-    def _key(self, text):
+    def _key(self, text: str) -> bytes:
         return xxhash.xxh3_128_digest(self._model + text.encode("utf-8", "surrogatepass"))
 
-    def find(self, text):
-        """The vector made for a text, or None."""
+    def find(self, text: str) -> Float32s | None:
+        """Return the vector of a text, or None."""
         row = self._known.get(self._key(text))
         self._is_used |= row is not None
         return None if row is None else self._rows[row, KEY + CHECK :].view("<f4")
 
-    def append(self, texts, vectors):
-        """Keeps the vectors of texts."""
+    def append(self, texts: Sequence[str], vectors: Float32s) -> None:
+        """Store the vectors of texts."""
         if vectors.shape[1] != self.dims:
             self._learn(vectors.shape[1])
         rows = np.empty((len(texts), self._width()), dtype=np.uint8)
@@ -137,9 +139,10 @@ class Stash:
             _ninja().extend(self._rows, rows)
         self._take(_ninja().open_existing(self.folder), before)
 
-    def _learn(self, dims):
-        """The model has said how many dims it has: other rows than such are another model's, if
-        none of them was taken up.
+    def _learn(self, dims: int) -> None:
+        """Set the dims from the model's first answer, and discard rows with others.
+
+        ModelError is raised if such rows have been used already.
         """
         if self._is_used:
             raise ModelError(
@@ -152,11 +155,11 @@ class Stash:
         else:
             self.discard()
 
-    def discard(self):
-        """Removes the folder: the build is done."""
+    def discard(self) -> None:
+        """Remove the folder."""
         self._known, self._rows = {}, None
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def _size(path):
+def _size(path: StrPath) -> int:
     return os.stat(path).st_size

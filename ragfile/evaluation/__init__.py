@@ -1,1 +1,1 @@
-"""How good the answers are: measures, and judged collections."""
+"""Measure search quality: judged collections, measures, runs and their comparison."""

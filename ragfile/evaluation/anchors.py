@@ -1,12 +1,11 @@
-"""A folder of pages, judged by its own links: the text of a link asks, the page that it leads to is
-the answer.
+"""Judge the search of a folder by its own links: link texts are questions, their targets answers.
 
     report = judge_anchors("docs/", "anchors.json")     {"modes": {"bm25": {"mrr@10": …, "first": …}, …}, …}
 
 anchors.json is a list of {"q": question, "t": id of the answer's document, "src": ids to leave out,
-"title": bool}. `src` names the pages that hold the link: they would answer with the link itself.
-`title` says that the question is the title of the answer; such questions are counted apart, because
-they are the easier half.
+"title": bool}. `src` names the pages that hold the link, which would match by the link itself.
+`title` is true if the question is the title of the answer; these easier questions are counted
+separately.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import os
 import tempfile
 import time
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ragfile.evaluation.measures import best_of_documents, ndcg
 from ragfile.opener import open as open_file
@@ -26,12 +25,13 @@ from ragfile.write.builder import build
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ragfile.embedding.protocol import Embedder
     from ragfile.knowledge_base import KnowledgeBase
-    from ragfile.types import Mode
+    from ragfile.types import Mode, StrPath
 
-MODES = ("bm25", "vector", "hybrid")
+MODES: tuple[Mode, ...] = ("bm25", "vector", "hybrid")
 RANKS = 10  # an answer counts among the first ten pages
-DEPTH = 60  # chunks that are asked for: several belong to one page, and some pages are left out
+DEPTH = 60  # chunks per search: several belong to one page, and some pages are left out
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,24 +44,25 @@ class Anchor:
     is_title: bool
 
     def rank(self, documents: Sequence[str]) -> int | None:
-        """The place of the answer among the pages that count, from 1; None beyond the tenth."""
+        """Return the answer's rank among the pages that count, from 1; None beyond the tenth."""
         pages = [d for d in best_of_documents(documents) if d not in self.left_out][:RANKS]
         return pages.index(self.answer) + 1 if self.answer in pages else None
 
 
 def read_anchors(path: str | os.PathLike[str]) -> list[Anchor]:
-    """The questions of a file."""
+    """Read the questions of a file."""
     with open(path, encoding="utf-8") as file:
         try:
-            records = json.load(file)
+            records: object = json.load(file)
         except ValueError as error:
             raise ValueError(f"{path}: not JSON: {error}") from error
     if not isinstance(records, list) or not records:
         raise ValueError(f"{path}: must be a list of questions")
-    return [_anchor(path, number, record) for number, record in enumerate(records, 1)]
+    listed = cast("list[object]", records)
+    return [_anchor(path, number, record) for number, record in enumerate(listed, 1)]
 
 
-def _anchor(path: Any, number: int, record: Any) -> Anchor:
+def _anchor(path: StrPath, number: int, record: Any) -> Anchor:  # Any: parsed JSON
     try:
         question, answer, left_out = record["q"], record["t"], record.get("src", [])
         if all(isinstance(name, str) for name in [question, answer, *left_out]):
@@ -75,10 +76,20 @@ def judge_anchors(
     folder: str | os.PathLike[str],
     anchors: str | os.PathLike[str],
     *,
-    embedder: Any = "default",
+    embedder: str | Embedder | None = "default",
     keep: str | os.PathLike[str] | None = None,
 ) -> dict[str, Any]:
-    """Builds the folder as `ragfile build` does and asks every question in every mode."""
+    """Build a file of a folder and search it for every question in every mode.
+
+    Args:
+        folder: The folder of pages, built as `ragfile build` does.
+        anchors: The JSON file of questions.
+        embedder: The embedder of the build.
+        keep: The path of the built file; a temporary file if None.
+
+    Returns:
+        The counts, the seconds of the build, and the measures by mode.
+    """
     questions = read_anchors(anchors)
     with tempfile.TemporaryDirectory(prefix="ragfile-") as temporary:
         out = keep or os.path.join(temporary, "kb.ragfile")
@@ -102,10 +113,10 @@ def _modes(rf: KnowledgeBase) -> Sequence[Mode]:
     return MODES if rf.rows.has_vectors else MODES[:1]
 
 
-def _check(rf: KnowledgeBase, questions: Sequence[Anchor], folder: Any) -> None:
-    """Answers that are not in the folder would count as never found."""
-    there = {document.id for document in rf.documents()}
-    missing = sorted({each.answer for each in questions} - there)
+def _check(rf: KnowledgeBase, questions: Sequence[Anchor], folder: StrPath) -> None:
+    """Raise ValueError for answers that are not in the folder, which could never be found."""
+    known = {document.id for document in rf.documents()}
+    missing = sorted({each.answer for each in questions} - known)
     if missing:
         raise ValueError(f"{folder}: {len(missing)} answers are not in it, such as {missing[0]}")
 

@@ -1,15 +1,18 @@
-"""A judged collection, built and asked in every mode: how good the answers are, in numbers.
+"""Build a judged collection and measure the search quality of every mode.
 
     report = judge("beir/scifact")      {"collection": …, "modes": {"bm25": {"ndcg@10": …, "recall@100": …, "mrr": …}, …}}
 
-Each document is one passage whose title is its path, as `ragfile build` makes of JSON lines;
-queries with a judged relevant document count.
+Each document is one passage whose path is its title, as in `ragfile build` of JSON lines. Queries
+with a relevant document count.
 """
+
+from __future__ import annotations
 
 import json
 import os
 import tempfile
 import time
+from typing import TYPE_CHECKING, Any
 
 from ragfile.evaluation.comparison import MEASURES, by_question
 from ragfile.evaluation.measures import evaluate, read_collection
@@ -21,20 +24,46 @@ from ragfile.records import Candidate, Chunk
 from ragfile.search.reranker import rerank
 from ragfile.write.builder import build_from
 
-DEPTH = 100  # as deep as recall looks
-RERANKED = 50  # how many a re-ranking model reads
-SHARES = (50, 90, 99)  # percentiles of the time a question takes
-LEGS = ("bm25", "vector", "hybrid")
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.evaluation.measures import JudgedCollection
+    from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.records import Document, Hit
+    from ragfile.search.reranker import Reranker
+    from ragfile.types import Mode, StrPath
+
+DEPTH = 100  # the depth of recall
+RERANKED = 50  # hits that are re-ranked
+SHARES = (50, 90, 99)  # percentiles of a question's time
+MODES: tuple[Mode, ...] = ("bm25", "vector", "hybrid")
 
 
-def judge(path, *, embedder="default", reranker=None, split="test", keep=None, runs=None):
-    """Builds the collection in BEIR layout at path and evaluates BM25, vectors and both, each with
-    and without re-ranking.
+def judge(
+    path: StrPath,
+    *,
+    embedder: str | Embedder | None = "default",
+    reranker: str | Reranker | None = None,
+    split: str = "test",
+    keep: StrPath | None = None,
+    runs: StrPath | None = None,
+) -> dict[str, Any]:
+    """Build a collection and evaluate BM25, vectors and both, each with and without re-ranking.
 
-    reranker is None for the built-in measure, a cross-encoder's name, or an object with
-    score(query, texts). keep names the file that stays behind; otherwise it is temporary. runs is a
-    folder for the rankings of every mode (TREC's form) and the scores of every query (JSON).
-    "milliseconds" are percentiles of hybrid questions that are asked one by one.
+    Args:
+        path: A folder in BEIR layout, or "ir:ID" of ir_datasets.
+        embedder: The embedder of the build.
+        reranker: None for the built-in one, a cross-encoder's name, or an object with
+            score(query, texts).
+        split: The name of the judgements in qrels/.
+        keep: The path of the built file; a temporary file if None.
+        runs: A folder for the rankings of every mode (TREC's format) and the scores of every query
+            (JSON).
+
+    Returns:
+        The counts, the measures by mode, the seconds of the build, and percentiles of the
+        milliseconds of single hybrid questions.
     """
     collection = read_collection(path, split)
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
@@ -53,16 +82,16 @@ def judge(path, *, embedder="default", reranker=None, split="test", keep=None, r
     }  # fmt: skip
 
 
-def _whole(document):
-    """A document as one chunk, whose path is the title."""
+def _whole(document: Document) -> tuple[Document, list[Chunk]]:
+    """Return a document with one chunk of all its text, with the title as its path."""
     title = title_of(document)
     path = {"headers": title} if title else {}
     return document, [Chunk(document.id, 0, document.text, (), path, 0, len(document.text))]
 
 
-def _latency(rf, questions):
-    """Percentiles of the time that a question takes, in milliseconds; each is asked once before."""
-    times = []
+def _latency(rf: KnowledgeBase, questions: Sequence[str]) -> dict[str, float]:
+    """Return percentiles of a question's time in milliseconds; all have been searched before."""
+    times: list[float] = []
     for question in questions:
         began = time.perf_counter()
         len(rf.search(question, cache=False))
@@ -71,8 +100,13 @@ def _latency(rf, questions):
     return {f"p{share:g}": times[int(len(times) * share / 100)] for share in SHARES if times}
 
 
-def _kept(runs, collection, mode, ranked):
-    """Writes what a mode answered, and how good each answer is."""
+def _write_run(
+    runs: StrPath,
+    collection: JudgedCollection,
+    mode: str,
+    ranked: Mapping[str, Sequence[tuple[str, float]]],
+) -> None:
+    """Write the rankings of a mode, and the measures of each query."""
     os.makedirs(runs, exist_ok=True)
     name = os.path.basename(os.path.normpath(collection.path)).replace(":", "-")
     path = os.path.join(runs, f"{name}.{mode.replace('+', '-')}")
@@ -86,10 +120,16 @@ def _kept(runs, collection, mode, ranked):
         file.write(json.dumps(scores, indent=1).encode())
 
 
-def _measured(rf, collection, reranker, runs):
-    found = {}
+def _measured(
+    rf: KnowledgeBase,
+    collection: JudgedCollection,
+    reranker: str | Reranker | None,
+    runs: StrPath | None,
+) -> dict[str, dict[str, float]]:
+    """Return the measures of each mode, with and without re-ranking."""
+    found: dict[str, dict[str, float]] = {}
     names, texts = list(collection.queries), list(collection.queries.values())
-    for mode in LEGS if rf.rows.has_vectors else ("bm25",):
+    for mode in MODES if rf.rows.has_vectors else MODES[:1]:
         answers = dict(zip(names, rf.search_batch(texts, DEPTH, mode=mode), strict=True))
         found[mode] = _scores(
             {q: [hit.doc_id for hit in hits] for q, hits in answers.items()}, collection
@@ -100,17 +140,17 @@ def _measured(rf, collection, reranker, runs):
         found[f"{mode}+rerank"] = _scores(better, collection)
         if runs is not None:
             scored = {q: [(hit.doc_id, hit.score) for hit in hits] for q, hits in answers.items()}
-            _kept(runs, collection, mode, scored)
+            _write_run(runs, collection, mode, scored)
     return found
 
 
-def _reranked(query, hits, reranker):
-    """Document ids: the first hits in their new order, then the rest as it was."""
+def _reranked(query: str, hits: Sequence[Hit], reranker: str | Reranker | None) -> list[str]:
+    """Return document ids: the first hits in their new order, then the others."""
     first = [Candidate(hit.doc_id, hit.chunk_index, hit.text, hit.score) for hit in hits[:RERANKED]]
     return [c.doc_id for c in rerank(query, first, reranker)] + [
         hit.doc_id for hit in hits[RERANKED:]
     ]
 
 
-def _scores(run, collection):
+def _scores(run: Mapping[str, Sequence[str]], collection: JudgedCollection) -> dict[str, float]:
     return evaluate(run, collection.qrels)

@@ -1,37 +1,45 @@
-"""Two runs side by side: which answers changed, and whether one is better by more than chance.
+"""Compare two runs: which answers changed, and whether one is better by more than chance.
 
     report = compare(before, after, k=10)              {"questions": …, "changed": […]}
     report = compare(before, after, qrels=qrels)       … and means, difference, interval, p
 
-The test of significance is a paired bootstrap over questions with a fixed seed: the same runs give the same
-numbers.
+The test of significance is a paired bootstrap over questions with a fixed seed, so its numbers are
+reproducible.
 """
 
 from __future__ import annotations
 
 import math
 import random
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from ragfile.evaluation.measures import ndcg, recall, reciprocal_rank
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
+    from ragfile.evaluation.measures import Judgements, Qrels
     from ragfile.evaluation.runs import Run
 
+    Measure: TypeAlias = Callable[[Sequence[str], Judgements], float]
+
 DRAWS, SEED = 10_000, 20_240_229
-MEASURES = {
+MEASURES: dict[str, Measure] = {
     "ndcg@10": ndcg,
     "recall@100": recall,
     "mrr": reciprocal_rank,
 }
 
 
-def compare(
-    before: Run, after: Run, *, k: int = 10, qrels: Mapping[str, Mapping[str, int]] | None = None
-) -> dict[str, Any]:
-    """What differs among the first k of each question, in the order of the first run."""
+def compare(before: Run, after: Run, *, k: int = 10, qrels: Qrels | None = None) -> dict[str, Any]:
+    """Report the differences among each question's first k results.
+
+    Args:
+        before: The first run, whose order of questions the report keeps.
+        after: The second run.
+        k: The number of results that are compared.
+        qrels: Judgements; with them the report has measures and their significance.
+    """
     names = [*before, *(name for name in after if name not in before)]
     changes = (change(name, before.get(name, []), after.get(name, []), k) for name in names)
     changed = [found for found in changes if found]
@@ -47,7 +55,7 @@ def compare(
 def change(
     name: str, before: Sequence[tuple[str, float]], after: Sequence[tuple[str, float]], k: int
 ) -> dict[str, Any] | None:
-    """How the first k of one question differ; None where they are the same, scores aside."""
+    """Report how the first k of one question differ; None if they are the same but for scores."""
     old, new = [d for d, _ in before[:k]], [d for d, _ in after[:k]]
     if old == new:
         return None
@@ -61,8 +69,10 @@ def change(
     }  # fmt: skip
 
 
-def by_question(measure: Any, run: Run, qrels: Mapping[str, Mapping[str, int]]) -> dict[str, float]:
-    """The measure of each judged question that has a relevant document."""
+def by_question(
+    measure: Measure, run: Mapping[str, Sequence[tuple[str, float]]], qrels: Qrels
+) -> dict[str, float]:
+    """Return the measure of each judged question that has a relevant document."""
     return {
         name: measure([d for d, _ in run.get(name, [])], judged)
         for name, judged in qrels.items()
@@ -70,13 +80,16 @@ def by_question(measure: Any, run: Run, qrels: Mapping[str, Mapping[str, int]]) 
     }
 
 
-def _paired(measure, before, after, qrels):
+def _paired(
+    measure: Measure, before: Run, after: Run, qrels: Qrels
+) -> tuple[list[float], list[float]]:
+    """Return the measures of both runs, question by question."""
     old, new = by_question(measure, before, qrels), by_question(measure, after, qrels)
     return list(old.values()), [new[name] for name in old]
 
 
 def significance(before: Sequence[float], after: Sequence[float]) -> dict[str, float]:
-    """Means, their difference, its 95 % interval, and how probable so large a one is by chance."""
+    """Return the means, their difference, its 95 % interval and its p-value."""
     count = len(before)
     if not count:
         return dict.fromkeys(("before", "after", "difference", "low", "high", "p"), 0.0)
@@ -92,6 +105,6 @@ def significance(before: Sequence[float], after: Sequence[float]) -> dict[str, f
 
 
 def _bootstrap(apart: Sequence[float]) -> list[float]:
-    """Means of as many differences, drawn with repetition, in order."""
+    """Return the means of resamples with replacement, in ascending order."""
     rng, count = random.Random(SEED), len(apart)
     return sorted(math.fsum(rng.choices(apart, k=count)) / count for _ in range(DRAWS))

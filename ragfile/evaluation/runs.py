@@ -1,4 +1,4 @@
-"""Rankings on disk, in TREC's form: what other tools judge, and what two versions are compared by.
+"""Rankings on disk in TREC's format, which other evaluation tools read too.
 
 q1 Q0 doc7 1 12.5 ragfile        question, (nothing), document, rank, score, name of the run
 """
@@ -19,7 +19,7 @@ Run: TypeAlias = "dict[str, list[tuple[str, float]]]"
 
 
 def write_run(path: StrPath, run: Mapping[str, Sequence[tuple[str, float]]], name: str) -> None:
-    """Writes a run. Each document counts where its best passage stands."""
+    """Write a run. A document has the rank of its best passage."""
     lines = [
         f"{question} Q0 {document} {rank} {score!r} {name}\n"
         for question, ranked in run.items()
@@ -35,7 +35,7 @@ def write_run(path: StrPath, run: Mapping[str, Sequence[tuple[str, float]]], nam
 
 
 def best_passages(ranked: Sequence[tuple[str, float]]) -> list[tuple[str, float]]:
-    """Documents from a ranking of their passages: each where its best one stands."""
+    """Return a ranking of documents from one of passages, each at its best passage's rank."""
     best: dict[str, float] = {}
     for document, score in ranked:
         best.setdefault(document, float(score))
@@ -43,7 +43,7 @@ def best_passages(ranked: Sequence[tuple[str, float]]) -> list[tuple[str, float]
 
 
 def read_run(path: StrPath) -> Run:
-    """A run, whoever wrote it; ordered by score, equal scores by rank."""
+    """Read a run of any tool, ordered by score, then by rank."""
     found: dict[str, list[tuple[float, int, str]]] = {}
     with open(path, encoding="utf-8") as file:
         for number, line in enumerate(file, 1):

@@ -1,1 +1,1 @@
-"""Small things that everything stands on and that know nothing of retrieval: locks, caches, URLs, replacing a file."""
+"""Foundations without any knowledge of retrieval: locks, caches, URLs, atomic file replacement."""

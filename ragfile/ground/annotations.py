@@ -1,7 +1,7 @@
-"""Names in annotations that resolve without loading their modules at import.
+"""Annotations that resolve at run time without loading their modules at import.
 
 A program that reads annotations at run time (FastAPI, pydantic, typing.get_type_hints) must find each
-name in the module that uses it. Where the import would slow every start, the module has this instead:
+name in the module that uses it. A module that would be slow to import is deferred like this:
 
     if TYPE_CHECKING:
         from ragfile.answer.answers import Answer

@@ -1,30 +1,29 @@
-"""Replacing a file: all of it or nothing, one writer at a time.
+"""Replace files atomically, one writer at a time.
 
-New content goes to a temporary file next to the target. That file is locked, has the target's
-owner, group and mode before its first byte, is flushed to the disk and then takes the target's
-name: a reader sees the whole old file or the whole new one. A symbolic link stays a link; the file
-that it points to is replaced. If a writer is killed, the next one removes its temporary file. The
-core does this (csrc/system/map.c), for RAGFiles and for everything else that is written.
+New content is written to a temporary file next to the target. That file is locked, gets the
+target's owner, group and mode before its first byte, is flushed to disk and then renamed: readers
+see the whole old file or the whole new one. A symbolic link is kept, and the file it points to is
+replaced. The temporary file of a killed writer is removed by the next one. The core implements this
+(`csrc/system/map.c`) for RAGFiles and for every other output.
 """
 
 import contextlib
 import errno
 import os
 import stat
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Generator
 
 from ragfile._core import Replacement
 from ragfile.ground.urls import refuse_remote
 
 Write = Callable[[bytes], object]
-HEAD = 64 << 10  # what spare() looks at
+HEAD = 64 << 10  # bytes that spare() reads
 
 
 def spare(path: str | os.PathLike[str], is_ours: Callable[[bytes], bool], kind: str) -> None:
-    """Refuses to replace a file of another kind: a mistyped name costs nobody a document.
+    """Raise FileExistsError if a path is a file of another kind, which a typo would overwrite.
 
-    is_ours is asked about the first 64 KiB. An empty file, or one that is not a regular file,
-    holds nothing to lose.
+    is_ours receives the first 64 KiB. Empty files and special files may be replaced.
     """
     try:
         if not stat.S_ISREG(os.stat(path).st_mode):
@@ -42,23 +41,23 @@ def spare(path: str | os.PathLike[str], is_ours: Callable[[bytes], bool], kind: 
 
 
 def spare_unless_ragfile(path: str | os.PathLike[str]) -> None:
-    """Refuses to replace anything but a RAGFile."""
+    """Raise FileExistsError if a path is a file that is not a RAGFile."""
     spare(path, lambda head: head.startswith(b"RAGFILE"), "RAGFile")
 
 
 def spare_folder(path: str | os.PathLike[str], names: Collection[str], kind: str) -> None:
-    """Refuses to write files into a folder that holds anything, unless it holds those names."""
-    held = set(os.listdir(path)) if os.path.isdir(path) else set()
+    """Raise FileExistsError if a folder has files but not those that `names` lists."""
+    held: set[str] = set(os.listdir(path)) if os.path.isdir(path) else set()
     if held and not held.issuperset(names):
         what = f"exists and is not a {kind} folder: choose another path"
         raise FileExistsError(errno.EEXIST, what, os.fspath(path))
 
 
 @contextlib.contextmanager
-def replacing(path: str | os.PathLike[str]) -> Iterator[Replacement]:
-    """A file to write. It takes the place of `path` if the block succeeds, and vanishes if not.
+def replacing(path: str | os.PathLike[str]) -> Generator[Replacement]:
+    """Yield a file to write, which replaces `path` if the block succeeds and is removed if not.
 
-    LockedError names the process that writes to `path` already.
+    LockedError is raised if another process writes to `path`, and names it.
     """
     refuse_remote(path)
     file = Replacement(path)
@@ -70,7 +69,7 @@ def replacing(path: str | os.PathLike[str]) -> Iterator[Replacement]:
 
 
 class ReplaceLock:
-    """Keeps every other writer of a path out while its content is loaded, changed and written."""
+    """Locks a path against other writers while its content is loaded, changed and written."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         refuse_remote(path)
@@ -78,7 +77,7 @@ class ReplaceLock:
         self._file: Replacement | None = Replacement(path)
 
     def write(self, render_to: Callable[[Write], object]) -> None:
-        """Fills the file through render_to(write) and makes it the target, which ends the lock."""
+        """Write the file through render_to(write) and replace the target, which releases the lock."""
         file, self._file = self._file or Replacement(self._path), None
         try:
             render_to(file.write)
@@ -87,13 +86,14 @@ class ReplaceLock:
             file.close()
 
     def close(self) -> None:
+        """Release the lock without replacing the target."""
         if self._file is not None:
             self._file.close()
 
 
 @contextlib.contextmanager
-def lock(path: str | os.PathLike[str]) -> Iterator[ReplaceLock]:
-    """The lock of a path, for save(…, held=…). LockedError names the process that holds it."""
+def lock(path: str | os.PathLike[str]) -> Generator[ReplaceLock]:
+    """Lock a path, for save(…, held=…). LockedError names the process that holds the lock."""
     held = ReplaceLock(path)
     try:
         yield held

@@ -1,9 +1,11 @@
-"""Those who wait for an answer can go away. What was opened for them is shut at once, although its
-thread still waits for a server.
+"""Cancel a thread's network calls from another thread.
+
+A client may disconnect while a thread waits for a provider on its behalf. Its connections are shut
+down at once, which wakes the thread.
 
     waiter = Waiter()
-    with waiting(waiter): ...           # in a thread, which may ask a server
-    waiter.leave()                      # from another: that thread's calls break off
+    with waiting(waiter): ...           # in the thread that calls a provider
+    waiter.leave()                      # in another thread: those calls fail
 """
 
 from __future__ import annotations
@@ -16,25 +18,25 @@ from typing import TYPE_CHECKING
 from ragfile.ground.fork_safe_lock import ForkSafeLock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator
 
 _CURRENT: ContextVar[Waiter | None] = ContextVar("ragfile_waiter", default=None)
 
 
 class Waiter:
-    """Somebody who waits for what one thread does."""
+    """A client that waits for the work of one thread."""
 
     def __init__(self) -> None:
         self._lock, self._left = ForkSafeLock(), threading.Event()
-        self._shuts: list[Callable[[], object]] = []
+        self._shuts: list[Callable[[], object]] = []  # to call on leave()
 
     @property
     def has_left(self) -> bool:
-        """Whether nobody waits any more."""
+        """Whether the client has left."""
         return self._left.is_set()
 
     def leave(self) -> None:
-        """Shuts what is open for this waiter, and what is opened from now on."""
+        """Close everything that is open for this waiter, and everything that opens from now on."""
         with self._lock:
             self._left.set()
             shuts, self._shuts = self._shuts, []
@@ -42,8 +44,8 @@ class Waiter:
             shut()
 
     @contextmanager
-    def shutting(self, shut: Callable[[], object]) -> Iterator[None]:
-        """Calls `shut` if the waiter leaves before the block ends."""
+    def shutting(self, shut: Callable[[], object]) -> Generator[None]:
+        """Call `shut` if the waiter leaves before the block ends."""
         with self._lock:
             if not self._left.is_set():
                 self._shuts.append(shut)
@@ -57,13 +59,13 @@ class Waiter:
                     self._shuts.remove(shut)
 
     def sleep(self, seconds: float) -> None:
-        """Waits so long, or until the waiter leaves."""
+        """Sleep for some seconds, or until the waiter leaves."""
         self._left.wait(seconds)
 
 
 @contextmanager
-def waiting(waiter: Waiter) -> Iterator[None]:
-    """What happens inside, in this thread, is done for this waiter."""
+def waiting(waiter: Waiter) -> Generator[None]:
+    """Do the work of a block, in this thread, on behalf of a waiter."""
     token = _CURRENT.set(waiter)
     try:
         yield
@@ -72,5 +74,5 @@ def waiting(waiter: Waiter) -> Iterator[None]:
 
 
 def current() -> Waiter | None:
-    """Who waits for what this thread does; None where nobody can leave."""
+    """Return the waiter of this thread or task, or None if its work cannot be cancelled."""
     return _CURRENT.get()

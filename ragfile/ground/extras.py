@@ -1,9 +1,9 @@
-"""Packages that ragfile can do without: imported on use, and how to get them where they are missing."""
+"""Optional packages: imported on use, with the command that installs a missing one."""
 
 from importlib import import_module
 from types import ModuleType
 
-# The extra of ragfile that brings a package; for the rest, its name in the package index.
+# Packages by the extra of ragfile that installs them. Others are installed by their own name.
 EXTRAS = {
     "httpx2": "http",
     "obstore": "s3",

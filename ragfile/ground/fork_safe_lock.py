@@ -1,7 +1,7 @@
-"""A lock that a fork leaves open.
+"""A lock that is open in a forked child.
 
 Threads share readers, and a process may fork while one of them holds a lock. The child does not have that thread, so it
-would wait forever. The guarded state is never half changed between two lines of Python, so the child starts with open locks.
+would wait forever. The guarded state is never half changed between two lines of Python, so the child can start with open locks.
 """
 
 import os

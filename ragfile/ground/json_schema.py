@@ -3,8 +3,8 @@
     fault({"properties": {"k": {"type": "integer", "minimum": 1}}}, {"k": 0})
     Fault(path="k", reason="k must be at least 1, not 0")
 
-A refusal names the parameter at fault; libraries that were compared report an `anyOf` as a whole.
-A test fails when a schema uses a keyword that is not in CHECKS.
+A fault names the parameter that is wrong, also inside `anyOf`, which general validators report as a
+whole. A test fails if a schema uses a keyword that is not in CHECKS.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from types import UnionType
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 Schema: TypeAlias = dict[str, Any]
 KINDS: dict[str, tuple[type[object] | UnionType, str]] = {
@@ -32,9 +32,9 @@ class Fault(NamedTuple):
 
 
 def fault(schema: Schema, value: object, path: str = "") -> Fault | None:
-    """Return what is wrong with a value that json.loads made, or None.
+    """Return the first fault of a value that json.loads made, or None.
 
-    `path` is where the value is; members are named below it.
+    `path` is the path of the value itself; the paths of its members begin with it.
     """
     for keyword in schema:
         check = CHECKS.get(keyword)
@@ -45,7 +45,10 @@ def fault(schema: Schema, value: object, path: str = "") -> Fault | None:
 
 
 def with_integers(schema: Schema, value: dict[str, Any]) -> dict[str, Any]:
-    """Return a checked object whose integers are ints: some clients write 5 as 5.0."""
+    """Return a checked object with whole floats as ints where the schema has integers.
+
+    Some clients write 5 as 5.0.
+    """
     known = schema.get("properties", {})
     return {
         name: int(one)
@@ -78,7 +81,7 @@ def _enum(schema: Schema, value: object, path: str) -> Fault | None:
 
 
 def _any_of(schema: Schema, value: object, path: str) -> Fault | None:
-    """Where no choice fits, return the fault of one that takes the value's type, if there is one."""
+    """If no choice fits, return the fault of the first that takes the value's type, if any."""
     choices = schema["anyOf"]
     if any(fault(choice, value, path) is None for choice in choices):
         return None
@@ -87,7 +90,7 @@ def _any_of(schema: Schema, value: object, path: str) -> Fault | None:
 
 
 def _kinds(schema: Schema) -> Schema:
-    """Return a schema that takes all values of the types that another has choices of."""
+    """Return a schema that takes all values of the types among a schema's choices."""
     if "anyOf" not in schema:
         return {"type": [schema["type"]]}
     kinds = [kind for choice in schema["anyOf"] for kind in _kinds(choice)["type"]]
@@ -95,7 +98,7 @@ def _kinds(schema: Schema) -> Schema:
 
 
 def _one_of(schema: Schema, value: object, path: str) -> Fault | None:
-    """Exactly one of several choices, each with its required members."""
+    """Return a fault unless exactly one choice fits; each is known by its first required member."""
     choices = schema["oneOf"]
     fitting = [choice for choice in choices if fault(choice, value, path) is None]
     if len(fitting) == 1:
@@ -117,13 +120,18 @@ def _range(schema: Schema, value: object, path: str) -> Fault | None:
 
 
 def _size(schema: Schema, value: object, path: str) -> Fault | None:
-    min_score = schema.get("minLength", schema.get("minItems", 0))
-    most = schema.get("maxLength", schema.get("maxItems", math.inf))
-    if not isinstance(value, str | list) or min_score <= len(value) <= most:
+    floor = _bound(schema, ("minLength", "minItems"), 0)
+    most = _bound(schema, ("maxLength", "maxItems"), math.inf)
+    size = len(value) if isinstance(value, str) else len(_list(value) or ())
+    if not isinstance(value, str | list) or floor <= size <= most:
         return None
     unit = "characters" if isinstance(value, str) else "items"
-    bound = f"at least {min_score:,}" if len(value) < min_score else f"at most {most:,}"
-    return Fault(path, f"{path or 'the body'} must have {bound} {unit}, not {len(value):,}")
+    bound = f"at least {floor:,}" if size < floor else f"at most {most:,}"
+    return Fault(path, f"{path or 'the body'} must have {bound} {unit}, not {size:,}")
+
+
+def _bound(schema: Schema, keywords: tuple[str, ...], default: float) -> float:
+    return next((schema[keyword] for keyword in keywords if keyword in schema), default)
 
 
 def _pattern(schema: Schema, value: object, path: str) -> Fault | None:
@@ -134,20 +142,21 @@ def _pattern(schema: Schema, value: object, path: str) -> Fault | None:
 
 def _items(schema: Schema, value: object, path: str) -> Fault | None:
     items = schema["items"]
-    for n, one in enumerate(value if isinstance(value, list) else ()):
-        if fault(items, one) is not None:  # only then is the path made: vectors have many items
+    for n, one in enumerate(_list(value) or ()):
+        if fault(items, one) is not None:  # the path is made only now: vectors have many items
             return fault(items, one, f"{path}[{n}]")
     return None
 
 
 def _required(schema: Schema, value: object, path: str) -> Fault | None:
-    names = schema["required"] if isinstance(value, dict) else []
-    missing = (_below(path, name) for name in names if name not in value)
+    members = _members(value)
+    names = () if members is None else schema["required"]
+    missing = (_below(path, name) for name in names if name not in (members or ()))
     return _first(Fault(at, f"{at} is required") for at in missing)
 
 
 def _properties(schema: Schema, value: object, path: str) -> Fault | None:
-    known, members = schema["properties"], value if isinstance(value, dict) else {}
+    known, members = schema["properties"], _members(value) or {}
     return _first(
         fault(known[name], one, _below(path, name))
         for name, one in members.items()
@@ -156,9 +165,9 @@ def _properties(schema: Schema, value: object, path: str) -> Fault | None:
 
 
 def _others(schema: Schema, value: object, path: str) -> Fault | None:
-    """Members that `properties` does not name are refused, or have a schema of their own."""
+    """Refuse the members that `properties` does not name, or check them against their own schema."""
     known, others = schema.get("properties", {}), schema["additionalProperties"]
-    members = value if isinstance(value, dict) else {}
+    members = _members(value) or {}
     rest = {_below(path, f"{name:.60}"): one for name, one in members.items() if name not in known}
     if others is False:
         names = ", ".join(known) or "no names"
@@ -174,11 +183,22 @@ CHECKS: dict[str, Callable[[Schema, object, str], Fault | None]] = {
 }  # fmt: skip
 
 
+COMPOUND: dict[type[object], str] = {dict: "an object", list: "an array"}
+
+
 def _wrong(path: str, needed: str, value: object) -> Fault:
-    """Return a fault that shows a plain value, and of an object or array only the type."""
-    kind = {dict: "an object", list: "an array"}.get(type(value))
+    """Return a fault that shows a plain value, but only the type of an object or array."""
+    kind = COMPOUND.get(type(value))
     shown = kind or f"{json.dumps(value, ensure_ascii=False):.60}"
     return Fault(path, f"{path or 'the body'} must {needed}, not {shown}")
+
+
+def _list(value: object) -> list[object] | None:
+    return cast("list[object]", value) if isinstance(value, list) else None
+
+
+def _members(value: object) -> dict[str, object] | None:
+    return cast("dict[str, object]", value) if isinstance(value, dict) else None
 
 
 def _below(path: str, name: str) -> str:

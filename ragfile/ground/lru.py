@@ -1,4 +1,4 @@
-"""A cache of the values that were used last. Threads may share one."""
+"""A cache of the most recently used values. Threads can share one."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -31,7 +31,7 @@ class Lru(Generic[K, V]):
         return value
 
     def put(self, key: K, value: V) -> None:
-        """Keep a value."""
+        """Add or replace a value."""
         with self._lock:
             self._values[key] = value
             self._values.move_to_end(key)

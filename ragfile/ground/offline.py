@@ -1,12 +1,10 @@
-"""Whether sockets may be opened: not where RAGFILE_OFFLINE is set, and not inside `with
-offline(True)`.
+"""Offline mode: RAGFILE_OFFLINE, or a `with offline(True)` block.
 
-Every client of ours (net/) asks here before it connects, so one switch holds for whatever stands
-above it.
+All clients in net/ check it before they connect, so one switch covers every feature above them.
 """
 
 import os
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
@@ -15,15 +13,13 @@ _ASKED: ContextVar[bool] = ContextVar("ragfile_offline", default=False)
 
 
 def is_offline() -> bool:
-    """Whether this thread or task must not open a socket."""
+    """Return whether this thread or task must not open a socket."""
     return _ASKED.get() or os.environ.get(VARIABLE, "").lower() not in ("", "0", "false", "no")
 
 
 @contextmanager
-def offline(asked: bool = True) -> Iterator[None]:
-    """Nothing inside opens a socket, if that is asked for; RAGFILE_OFFLINE stays in force either
-    way.
-    """
+def offline(asked: bool = True) -> Generator[None]:
+    """Keep the code in a block from opening sockets, if asked. RAGFILE_OFFLINE applies regardless."""
     token = _ASKED.set(asked or _ASKED.get())
     try:
         yield
@@ -32,6 +28,6 @@ def offline(asked: bool = True) -> Iterator[None]:
 
 
 def why(what: str) -> str:
-    """The sentence for somebody who wanted `what` over a socket."""
+    """Return the error message for `what`, which needs the network."""
     reason = VARIABLE + " is set" if os.environ.get(VARIABLE) else "offline was asked for"
     return f"{what} is over the network, and {reason}"

@@ -1,5 +1,6 @@
-"""Names of providers with options, written as in a URL:
-"openai:gpt-4.1-mini?base_url=http://127.0.0.1:8000/v1".
+"""Provider names with options in the form of a URL query.
+
+openai:gpt-4.1-mini?base_url=http://127.0.0.1:8000/v1
 """
 
 from collections.abc import Callable
@@ -11,7 +12,7 @@ from ragfile.errors import ModelError
 
 
 def split_options(spec: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """A name and its options: those in the name's query part, then the keywords, which win."""
+    """Return a name and its options. Keyword options override those in the name's query part."""
     name, _, query = spec.partition("?")
     pairs = parse_qsl(query, strict_parsing=bool(query))
     if any(key.lower().replace("-", "").replace("_", "").endswith("key") for key, _ in pairs):
@@ -23,6 +24,7 @@ def split_options(spec: str, options: dict[str, Any]) -> tuple[str, dict[str, An
 
 
 def load(maker: str) -> Callable[..., Any]:
-    """The function of "module:function", imported when it is first asked for."""
+    """Import and return the function that "module:function" names."""
     module, _, function = maker.partition(":")
-    return getattr(import_module(module), function)
+    loaded: Callable[..., Any] = getattr(import_module(module), function)
+    return loaded

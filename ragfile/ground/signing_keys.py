@@ -1,9 +1,9 @@
-"""Ed25519 keys: made, read from files in the formats that people have, used.
+"""Generate Ed25519 keys, read them from files, sign and verify.
 
-A private key is PEM (PKCS #8, as OpenSSL writes it) or OpenSSH's own format; a public key is PEM, an
-OpenSSH line ("ssh-ed25519 AAAA… name"), or 64 hexadecimal digits. The arithmetic is that of the
-package `cryptography` (Apache-2.0 or BSD, kept by the Python Cryptographic Authority): most machines
-have it, its wheels need no compiler, and it reads all of these formats.
+A private key is PEM (PKCS #8, as OpenSSL writes it) or OpenSSH's own format. A public key is PEM, an
+OpenSSH line ("ssh-ed25519 AAAA… name"), or 64 hexadecimal digits. The package `cryptography`
+(Apache-2.0 or BSD, by the Python Cryptographic Authority) implements the algorithm: it is widely
+installed, its wheels need no compiler, and it reads all of these formats.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Key = TypeVar("Key")
 
 
 class PublicKey:
-    """A key that checks signatures. `id` is SHA-256 of its 32 bytes, in hexadecimal."""
+    """A key that verifies signatures. `id` is the SHA-256 of its 32 bytes in hexadecimal."""
 
     def __init__(self, raw: bytes) -> None:
         self._key = _ed25519().Ed25519PublicKey.from_public_bytes(raw)
@@ -32,13 +32,14 @@ class PublicKey:
 
     @classmethod
     def of(cls, key: PublicKey | StrPath | bytes) -> PublicKey:
-        """Of a file's path, or of the text of a key."""
+        """Read a key from a file, or from the text of a key."""
         if isinstance(key, PublicKey):
             return key
         data, name = _text_of(key)
         return cls(_public_bytes(data, name))
 
     def accepts(self, signature: bytes, message: bytes) -> bool:
+        """Return whether a signature of a message was made with this key."""
         from cryptography.exceptions import InvalidSignature
 
         try:
@@ -57,28 +58,31 @@ class PrivateKey:
 
     @classmethod
     def of(cls, key: PrivateKey | StrPath | bytes, password: bytes | None = None) -> PrivateKey:
-        """Of a file's path, or of the text of a key. A password opens an encrypted one."""
+        """Read a key from a file or from the text of a key. A password decrypts it."""
         if isinstance(key, PrivateKey):
             return key
         data, name = _text_of(key)
         return cls(_private(data, name, password))
 
     def sign(self, message: bytes) -> bytes:
-        return self._key.sign(message)
+        """Return the signature of a message."""
+        signature: bytes = self._key.sign(message)
+        return signature
 
 
 def new_key(path: StrPath) -> PublicKey:
-    """Writes a new private key, which only its owner can read, and beside it `path`.pub.
+    """Generate a key; write the private one, readable by its owner only, and `path`.pub.
 
-    An existing file is not replaced.
+    FileExistsError is raised if either file exists.
     """
     serialization, key = _serialization(), _ed25519().Ed25519PrivateKey.generate()
     pem, plain = serialization.Encoding.PEM, serialization.NoEncryption()
     private = key.private_bytes(pem, serialization.PrivateFormat.PKCS8, plain)
     public = key.public_key().public_bytes(pem, serialization.PublicFormat.SubjectPublicKeyInfo)
-    there = [name for name in (os.fspath(path), f"{os.fspath(path)}.pub") if os.path.lexists(name)]
-    if there:
-        raise FileExistsError(f"{there[0]} exists: a key is never replaced; name another file")
+    names = (os.fspath(path), f"{os.fspath(path)}.pub")
+    existing = [name for name in names if os.path.lexists(name)]
+    if existing:
+        raise FileExistsError(f"{existing[0]} exists: a key is never replaced; name another file")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
     with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
         file.write(private)
@@ -109,12 +113,13 @@ def _public_bytes(data: bytes, name: str) -> bytes:
     is_line = text.startswith(b"ssh-")
     load = serialization.load_ssh_public_key if is_line else serialization.load_pem_public_key
     if b"PRIVATE KEY" in text:
-        raise ValueError(f"{name} is a private key: give the public one, and keep this one to you")
+        raise ValueError(f"{name} is a private key: pass the public one, and keep this one secret")
     try:
         key = load(text)
-    except Exception as error:  # of many kinds, all of which mean this
+    except Exception as error:  # cryptography raises several types for the same fault
         raise ValueError(f"{name} is not a public key (PEM, or a line of OpenSSH)") from error
-    return _checked(key, kind, name).public_bytes_raw()
+    raw: bytes = _checked(key, kind, name).public_bytes_raw()
+    return raw
 
 
 def _private(data: bytes, name: str, password: bytes | None) -> Any:  # Any: of an optional package
@@ -123,9 +128,9 @@ def _private(data: bytes, name: str, password: bytes | None) -> Any:  # Any: of 
     load = serialization.load_ssh_private_key if is_ssh else serialization.load_pem_private_key
     try:
         key = load(data, password)
-    except TypeError as error:  # a password that is missing, or one too many
+    except TypeError as error:  # a missing or an unnecessary password
         raise ValueError(f"{name}: {error}") from error
-    except Exception as error:  # of many kinds, all of which mean this
+    except Exception as error:  # cryptography raises several types for the same fault
         what = "is not a private key (PEM or OpenSSH), or the password is wrong"
         raise ValueError(f"{name} {what}") from error
     return _checked(key, kind, name)

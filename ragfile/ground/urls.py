@@ -1,4 +1,4 @@
-"""Paths that are URLs: which of them can be opened, and how error messages show them."""
+"""URLs: which of them can be opened, and how error messages show them."""
 
 import os
 from typing import TypeGuard
@@ -31,5 +31,5 @@ def refuse_remote(path: object) -> None:
     """Raise ValueError for a URL: files behind URLs are read-only."""
     if is_remote(path):
         raise ValueError(
-            f"{shown(path)} is for reading: change the file where it is kept, and put it there anew"
+            f"{shown(path)} is read-only: change a local copy of the file and upload that"
         )

@@ -1,1 +1,1 @@
-"""Files behind URLs: ranges are fetched, checked and kept as they are needed."""
+"""HTTP and S3: files behind URLs, fetched range by range, and JSON calls to providers."""

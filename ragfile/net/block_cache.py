@@ -1,51 +1,55 @@
-"""Bytes of a file behind a URL, kept in a folder for the next process.
+"""An on-disk cache of file blocks fetched from a URL, shared by processes.
 
-One sparse file an object, its bytes at their own offsets, named by URL, ETag and size; of a URL
-only the newest is kept. The query of a URL is not part of the name: it is usually a signature that
-changes every hour. Nothing says which bytes are there: a stretch is believed when it has the hash
-that the RAGFile itself gives it, so that a killed process, another one that writes, or a changed
-byte costs a request and nothing else. It is read, never mapped.
+One sparse file per object holds the bytes at their own offsets, named by URL, ETag and size. Only
+the newest version of a URL is kept. The query of a URL is not part of the name: it is usually a
+signature that changes every hour. The cache has no index of its own: a block counts as present if
+its bytes match the hash that the RAGFile records for it. A killed process, a concurrent writer or a
+changed byte therefore cost one request and nothing else. The files are read, never mapped.
 """
+
+from __future__ import annotations
 
 import contextlib
 import logging
 import os
+from typing import TYPE_CHECKING
 
 from ragfile import _core
+
+if TYPE_CHECKING:
+    from ragfile.net.http import Identity
+    from ragfile.types import StrPath
 
 log = logging.getLogger("ragfile.net.fetcher")
 SUFFIX = ".blocks"
 
 
 class BlockCache:
-    """What a folder keeps of one object."""
+    """The cached blocks of one object, in one file of the cache folder."""
 
-    def __init__(self, folder, url, identity):
+    def __init__(self, folder: StrPath, url: str, identity: Identity) -> None:
         os.makedirs(folder, mode=0o700, exist_ok=True)
-        whose = f"{_core.hash64(url.encode()):016x}"
-        name = f"{whose}-{_core.hash64(repr(tuple(identity)).encode()):016x}{SUFFIX}"
+        prefix = f"{_core.hash64(url.encode()):016x}"
+        name = f"{prefix}-{_core.hash64(repr(tuple(identity)).encode()):016x}{SUFFIX}"
         flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
         self._descriptor = os.open(os.path.join(folder, name), flags, 0o600)
         self._is_full = False
-        for other in os.listdir(folder):
-            if other.startswith(whose) and other.endswith(SUFFIX) and other != name:
-                with contextlib.suppress(OSError):
-                    os.unlink(os.path.join(folder, other))
+        _remove_older(folder, prefix, name)
 
-    def __del__(self):
+    def __del__(self) -> None:
         if hasattr(self, "_descriptor"):
             os.close(self._descriptor)
 
-    def read(self, at, size, expected):
-        """The bytes with this hash, or None."""
+    def read(self, at: int, size: int, expected: int) -> bytes | None:
+        """Return `size` bytes at an offset if they have the expected hash, else None."""
         try:
             found = os.pread(self._descriptor, size, at)
         except OSError:
             return None
         return found if len(found) == size and _core.hash64(found) == expected else None
 
-    def write(self, at, data):
-        """Keeps bytes, as long as there is room."""
+    def write(self, at: int, data: bytes) -> None:
+        """Store bytes at an offset. After the first failed write, store nothing more."""
         if self._is_full:
             return
         try:
@@ -53,3 +57,11 @@ class BlockCache:
         except OSError as error:
             log.warning("the cache folder for URLs keeps nothing more: %s", error)
             self._is_full = True
+
+
+def _remove_older(folder: StrPath, prefix: str, name: str) -> None:
+    """Delete the files of a URL's older versions."""
+    for other in os.listdir(folder):
+        if other.startswith(prefix) and other.endswith(SUFFIX) and other != name:
+            with contextlib.suppress(OSError):
+                os.unlink(os.path.join(folder, other))

@@ -1,13 +1,13 @@
-"""Files behind URLs, of which only the bytes that a question touches are fetched.
+"""Files behind URLs, fetched range by range as they are read.
 
     ragfile.open("https://…")   one request for the file's end, one for its front
-    _core.Remote                a map of the file's size; blocks without their checksum bit ask for their bytes
-    Fetcher                     pieces → what is missing → few requests, side by side → a local file without a name
+    _core.Remote                a map of the file's size, which asks for blocks that it lacks
+    Fetcher                     pieces → missing ranges → few parallel requests → an unnamed local file
     HttpObject, S3Object        one request each
 
-The local file is private, sparse, and written once: bytes that are there never change, whatever the
-server sends later, for what the core has checked it does not check again. It goes with the process,
-and lies where temporary files do (TMPDIR).
+The local file is private, sparse and written once: bytes that were fetched never change, whatever
+the server sends later, because the core does not check them again. It is created in the directory
+of temporary files (TMPDIR) and disappears with the process.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import tempfile
 import threading
 import weakref
 from concurrent.futures import ThreadPoolExecutor
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ragfile import _core
 from ragfile.errors import RemoteError
@@ -28,30 +28,57 @@ from ragfile.net.intervals import ByteRanges, joined, merged, without
 from ragfile.net.retries import Retries, TransientError
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from typing import IO, ParamSpec, TypeVar
 
-WINDOW = 256 << 10  # of the end: footer, table, configuration
-FRONT = 4096 + (64 << 10)  # front page, and the head of the first section
-FEW, SHORT, OVER = 3, 128 << 10, 8 << 20  # see spans.joined
-AHEAD_FROM, AHEAD = (
-    1 << 20,
-    8 << 20,
-)  # small reads that go on where one ended take as much again, up to that
+    from ragfile.net.http import FileEnd, Identity
+    from ragfile.net.intervals import Interval
+    from ragfile.types import StrPath
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+WINDOW = 256 << 10  # bytes at the end: footer, table, configuration
+FRONT = 4096 + (64 << 10)  # the front page, and the head of the first section
+FEW, SHORT, OVER = 3, 128 << 10, 8 << 20  # see intervals.joined
+# Up to AHEAD_FROM bytes, a read that continues an earlier one is extended by the length of that
+# one, at most AHEAD bytes.
+AHEAD_FROM, AHEAD = 1 << 20, 8 << 20
 PARALLEL = 8
 ATTEMPTS, FIRST_WAIT, LONGEST_WAIT = 4, 0.25, 30.0
 
 
-def mapped(url, cache=None, redirects=False, window=WINDOW):
-    """A file behind a URL as a map that is filled as it is read.
+class RemoteObject(Protocol):
+    """A file on a server: HttpObject or S3Object."""
 
-    cache is a folder that keeps what was fetched; redirects allows those that lead to other hosts;
-    window is how much of the file's end the first request brings.
+    def open(self, window: int) -> FileEnd: ...
+
+    def read(self, at: int, size: int, identity: Identity) -> Iterator[bytes]: ...
+
+    def close(self) -> None: ...
+
+
+class WantedBytes(NamedTuple):
+    """Bytes that a caller needs, with their hash if it is known."""
+
+    at: int
+    size: int
+    expected: int | None
+
+
+def mapped(
+    url: str, cache: StrPath | None = None, redirects: bool = False, window: int = WINDOW
+) -> _core.Remote:
+    """Return a map of the file at a URL that is filled as it is read.
+
+    cache is a folder that keeps fetched bytes; redirects allows those to other hosts; window is the
+    number of bytes that the first request fetches from the file's end.
     """
     return _core.Remote(Fetcher(url, cache, redirects, window))
 
 
-def object_at(url, redirects=False):
-    """What speaks to the server that a URL names."""
+def object_at(url: str, redirects: bool = False) -> RemoteObject:
+    """Return the client for a URL of http, https or s3."""
     if not is_remote(url):
         raise ValueError(f"{url!r} is not a URL of http, https or s3")
     if url.partition("://")[0].lower() == "s3":
@@ -64,31 +91,40 @@ def object_at(url, redirects=False):
 
 
 class Fetcher:
-    """The local file of one object, and what is there of it. Any number of threads; a fork goes on
-    with a copy.
+    """The local copy of one object, filled as its bytes are requested.
+
+    Threads can share it. A forked child continues with a copy of the local file.
     """
 
-    def __init__(self, url, cache=None, redirects=False, window=WINDOW):
+    def __init__(
+        self,
+        url: str,
+        cache: StrPath | None = None,
+        redirects: bool = False,
+        window: int = WINDOW,
+    ) -> None:
         self.path = shown(url)
         self._object = object_at(url, redirects)
-        self._there, self._flying = ByteRanges(), []
+        self._fetched = ByteRanges()
+        self._in_flight: list[Interval] = []
         self._changed, self._is_inherited = threading.Condition(), False
         self.identity, at, ending = _persistently(self._object.open, window)
         self.size = self.identity.size
-        self._file, self.descriptor = self._blank()
-        self._kept: Any = (
+        self._file = self._blank()
+        self.descriptor = self._file.fileno()
+        self._kept = (
             None if cache is None else BlockCache(os.fspath(cache), self.path, self.identity)
         )
         self.kept = self._kept is not None
         _all.add(self)
         self._put(at, ending)
-        if self.kept:  # a block that begins before the window is whole there only with it
+        if self._kept is not None:  # a block that begins before the window needs these bytes too
             self._kept.write(at, ending)
         self.fetch([(0, min(FRONT, self.size), None)])
 
-    def _blank(self):
-        """(file, descriptor) of a local file of the object's size that has no bytes yet."""
-        file = tempfile.TemporaryFile(prefix="ragfile-", buffering=0)  # noqa: SIM115 - it goes with the Fetcher
+    def _blank(self) -> IO[bytes]:
+        """Make a local file of the object's size, without any bytes yet."""
+        file = tempfile.TemporaryFile(prefix="ragfile-", buffering=0)  # noqa: SIM115 - the Fetcher owns it
         try:
             os.ftruncate(file.fileno(), self.size)
         except (OSError, OverflowError) as error:
@@ -96,92 +132,96 @@ class Fetcher:
             raise RemoteError(
                 f"{self.path}: no local file of {self.size:,} bytes can be made: {error}"
             ) from error
-        return file, file.fileno()
+        return file
 
-    def close(self):
-        """Closes connections; whoever still needs bytes opens new ones."""
+    def close(self) -> None:
+        """Close the connections; a later fetch opens new ones."""
         self._object.close()
 
-    def current_identity(self):
-        """The identity of the object at the URL now."""
-        return _persistently(self._object.open, 1)[0]
+    def current_identity(self) -> Identity:
+        """Request the identity of the object that is at the URL now."""
+        return _persistently(self._object.open, 1).identity
 
-    # ------------------------------------------------------------------------------------------------- what is there --
+    def fetch(self, pieces: Iterable[tuple[int, int, int | None]], near: bool = False) -> None:
+        """Put pieces (at, size, hash or None) into the local file.
 
-    def fetch(self, pieces, near=False):
-        """Puts pieces (at, size, hash or None) into the local file; near: those alone that the
-        cache has.
+        With near, take them only from the cache, and leave out those that it lacks.
         """
         if self._is_inherited:
             self._take_own_copy()
         with self._changed:
             lacking = [
-                piece for piece in pieces if self._there.missing(piece[0], piece[0] + piece[1])
+                WantedBytes(at, size, expected)
+                for at, size, expected in pieces
+                if self._fetched.missing(at, at + size)
             ]
-        if self._kept is not None:
-            lacking = [piece for piece in lacking if not self._put_kept(*piece)]
+        if (cache := self._kept) is not None:
+            lacking = [piece for piece in lacking if not self._put_kept(cache, piece)]
         if lacking and not near:
-            self._bring(merged((at, at + size) for at, size, _ in lacking))
+            self._bring(merged((piece.at, piece.at + piece.size) for piece in lacking))
 
-    def _put_kept(self, at, size, expected):
-        data = None if expected is None else self._kept.read(at, size, expected)
+    def _put_kept(self, cache: BlockCache, piece: WantedBytes) -> bool:
+        """Copy a piece from the cache, if the cache has it."""
+        if piece.expected is None:
+            return False
+        data = cache.read(piece.at, piece.size, piece.expected)
         if data is not None:
-            self._put(at, data)
+            self._put(piece.at, data)
         return data is not None
 
-    def _put(self, at, data):
-        """Writes what is not there yet of some bytes."""
+    def _put(self, at: int, data: bytes) -> None:
+        """Write the bytes that are not in the local file yet."""
         view = memoryview(data)
         with self._changed:
-            for start, end in self._there.missing(at, at + len(view)):
+            for start, end in self._fetched.missing(at, at + len(view)):
                 self._write(view[start - at : end - at], start)
-                self._there.add(start, end)
+                self._fetched.add(start, end)
 
-    def _write(self, data, at):
+    def _write(self, data: memoryview, at: int) -> None:
         try:
             while data:
                 done = os.pwrite(self.descriptor, data, at)
                 data, at = data[done:], at + done
         except OSError as error:
-            where = tempfile.gettempdir()
+            folder = tempfile.gettempdir()
             raise OSError(
                 error.errno or errno.EIO,
                 f"no room for bytes of {self.path}: {error.strerror}",
-                where,
+                folder,
             ) from error
 
-    # -------------------------------------------------------------------------------------------------------- asking --
-
-    def _bring(self, wanted):
-        """Asks for what nobody asks for yet, and waits for the rest."""
-        while True:
-            with self._changed:
-                missing = [
-                    part for start, end in wanted for part in self._there.missing(start, end)
-                ]
-                if not missing:
-                    return
-                requests = self._requests(without(missing, self._flying))
-                if not requests:
-                    self._changed.wait()
-                    continue
-                self._flying += requests
+    def _bring(self, wanted: Sequence[Interval]) -> None:
+        """Fetch the ranges that no other thread is fetching, and wait for the rest."""
+        while requests := self._claimed(wanted):
             try:
-                self._ask(requests)
+                self._request(requests)
             finally:
                 with self._changed:
-                    self._flying = [request for request in self._flying if request not in requests]
+                    self._in_flight = [each for each in self._in_flight if each not in requests]
                     self._changed.notify_all()
 
-    def _requests(self, missing):
+    def _claimed(self, wanted: Sequence[Interval]) -> list[Interval]:
+        """Return requests for this thread to make; empty once all the bytes have arrived."""
+        with self._changed:
+            while missing := [
+                part for start, end in wanted for part in self._fetched.missing(start, end)
+            ]:
+                if requests := self._requests(without(missing, self._in_flight)):
+                    self._in_flight += requests
+                    return requests
+                self._changed.wait()
+        return []
+
+    def _requests(self, missing: list[Interval]) -> list[Interval]:
         requests = joined(missing, FEW, SHORT, OVER)
         if len(requests) == 1 and requests[0][1] - requests[0][0] <= AHEAD_FROM:
             start, end = requests[0]
-            more = min(self._there.before(start), AHEAD, self.size - end)
+            more = min(self._fetched.before(start), AHEAD, self.size - end)
             requests = [(start, end + more)]
         return requests
 
-    def _ask(self, requests):
+    def _request(self, requests: list[Interval]) -> None:
+        """Make requests side by side."""
         if len(requests) == 1:
             self._read(*requests[0])
             return
@@ -191,16 +231,14 @@ class Fetcher:
                 for done in asked:
                     done.result()
             except BaseException:
-                pool.shutdown(
-                    wait=False, cancel_futures=True
-                )  # those on their way come to their own end
+                pool.shutdown(wait=False, cancel_futures=True)  # running requests finish
                 raise
 
-    def _read(self, start, end):
-        """One request; where its answer breaks off, another for the rest."""
+    def _read(self, start: int, end: int) -> None:
+        """Make one request; if its response breaks off, make another for the rest."""
         at = start
 
-        def read():
+        def read() -> None:
             nonlocal at
             for data in self._object.read(at, end - at, self.identity):
                 self._put(at, data)
@@ -210,31 +248,38 @@ class Fetcher:
 
         _persistently(read)
 
-    # --------------------------------------------------------------------------------------------------------- forks --
+    def inherit(self) -> None:
+        """Reset the state in a forked child: threads, locks and the file are the parent's."""
+        self._changed, self._in_flight, self._is_inherited = threading.Condition(), [], True
 
-    def inherit(self):
-        """In a forked child: threads and locks are the parent's, and so is the file."""
-        self._changed, self._flying, self._is_inherited = threading.Condition(), [], True
-
-    def _take_own_copy(self):
+    def _take_own_copy(self) -> None:
+        """Copy the parent's local file, whose later bytes would belong to the parent."""
         with self._changed:
             if not self._is_inherited:
                 return
-            file, descriptor = self._blank()
-            for start, end in self._there:
+            file = self._blank()
+            for start, end in self._fetched:
                 for at in range(start, end, 1 << 20):
-                    os.pwrite(descriptor, os.pread(self.descriptor, min(end - at, 1 << 20), at), at)
-            self._file, self.descriptor, self._is_inherited = file, descriptor, False
+                    data = os.pread(self.descriptor, min(end - at, 1 << 20), at)
+                    os.pwrite(file.fileno(), data, at)
+            self._file, self.descriptor, self._is_inherited = file, file.fileno(), False
 
 
-_all = weakref.WeakSet()
-os.register_at_fork(after_in_child=lambda: [fetcher.inherit() for fetcher in list(_all)])
+_all: weakref.WeakSet[Fetcher] = weakref.WeakSet()
 
 
-def _persistently(call, *args):
-    """Return the call's answer, after as many attempts as it pays to make."""
+def _inherit_all() -> None:
+    for fetcher in list(_all):
+        fetcher.inherit()
+
+
+os.register_at_fork(after_in_child=_inherit_all)
+
+
+def _persistently(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Return the call's result after retries; raise RemoteError once they are spent."""
     try:
-        return Retries(ATTEMPTS, FIRST_WAIT, LONGEST_WAIT).call(call, *args)
+        return Retries(ATTEMPTS, FIRST_WAIT, LONGEST_WAIT).call(call, *args, **kwargs)
     except TransientError as error:
         tried = f" (after {error.attempts} attempts)" if error.attempts > 1 else ""
         raise RemoteError(f"{error}{tried}", status=error.status) from error.__cause__

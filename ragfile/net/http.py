@@ -1,19 +1,20 @@
-"""An object on an HTTP server that serves ranges.
+"""A file on an HTTP server that serves byte ranges.
 
-Every answer must be the bytes that were asked for, of the object that was asked for: a range's
-place, length, encoding and identity are checked, and a request takes a time that depends on its
-size. Redirects are followed up to five times, never from https to http, and to another host only
-where the caller allows it: a URL that somebody else gave must not make this machine ask servers of
-their choice. Where redirects led is remembered, so that they cost one request and not one for each.
+Every response is checked to hold the requested bytes of the requested file: the offset, length,
+encoding and identity of a range, and a time limit that depends on its size. Redirects are followed
+up to five times, never from https to http, and to another host only if the caller allows it: a URL
+from an untrusted source must not make this machine query servers of its choice. The final URL is
+remembered, so that redirects cost one request in all, not one per range.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import time
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import urljoin, urlsplit
+from urllib.parse import SplitResult, urljoin, urlsplit
 
 from ragfile.errors import ChangedError, RemoteError
 from ragfile.ground.extras import optional
@@ -24,9 +25,11 @@ from ragfile.net.retries import TransientError
 from ragfile.net.watchdog import Watchdog
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Generator, Iterator, Mapping
 
-TIMEOUT, SLOWEST = 30.0, 64 << 10  # seconds without a byte; bytes a second, beyond the first minute
+    import httpx2
+
+TIMEOUT, SLOWEST = 30.0, 64 << 10  # seconds without a byte; bytes per second after the first minute
 REDIRECTS = 5
 _RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})")
 _REASONS = {
@@ -36,232 +39,247 @@ _REASONS = {
 
 
 class Identity(NamedTuple):
-    """Who an object is: with a tag, or at least a time, that it is another one can be seen."""
+    """The version of a remote file. A tag, or else a time, shows that the file was replaced."""
 
     size: int
     tag: str | None
     modified: str | None
 
 
+class FileEnd(NamedTuple):
+    """The last bytes of a remote file, which begin at offset `at`."""
+
+    identity: Identity
+    at: int
+    data: bytes
+
+
+class ContentRange(NamedTuple):
+    """The bytes [start, end) of a file of `size` bytes."""
+
+    start: int
+    end: int
+    size: int
+
+
 class HttpObject:
-    """One URL. Threads can share it; a fork starts with fresh connections."""
+    """The file at one URL. Threads can share it; a forked child opens its own connections."""
 
-    def __init__(self, url, redirects=False):
+    def __init__(self, url: str, redirects: bool = False) -> None:
         self._http = optional("httpx2", "opening a URL")
-        self._url = self._place = url
+        self._url = self._final_url = url
         self._shown = shown(url)
-        self._is_led_anywhere = redirects or bool(os.environ.get("RAGFILE_REDIRECTS"))
-        self._client = self._process = None
-        self._watchdog: Any = None  # made with the client
+        self._may_change_host = redirects or bool(os.environ.get("RAGFILE_REDIRECTS"))
+        self._client: httpx2.Client | None = None
+        self._process: int | None = None
+        self._watchdog = Watchdog()
 
-    def close(self):
+    def close(self) -> None:
+        """Close the connections; the next request opens new ones."""
         if self._client is not None and self._process == os.getpid():
             self._client.close()
         self._client = None
 
-    def open(self, window):
-        """(Identity, at, data): the object's last bytes, at most `window` of them."""
+    def open(self, window: int) -> FileEnd:
+        """Fetch the file's last bytes, at most `window` of them."""
         what = f"the last {window:,} bytes"
-        with self._answer({"Range": f"bytes=-{window}"}, what) as answer:
-            if answer.status_code == 200:
-                return self._whole(answer, window)
-            at, end, size = self._range(answer)
+        with self._response({"Range": f"bytes=-{window}"}, what) as response:
+            if response.status_code == 200:
+                return self._whole(response, window)
+            at, end, size = self._range(response)
             if end != size or end - at != min(window, size):
                 raise RemoteError(
                     f"{self._shown}: asked for the last {window:,} bytes, the server sent {at:,} to {end:,} of {size:,}"
                 )
-            return self._identity(answer, size), at, b"".join(self._body(answer, end - at, what))
+            data = b"".join(self._body(response, end - at, what))
+            return FileEnd(_identity(response, size), at, data)
 
-    def read(self, at, size, identity):
-        """The bytes [at, at + size), in chunks."""
+    def read(self, at: int, size: int, identity: Identity) -> Iterator[bytes]:
+        """Yield the bytes [at, at + size) in chunks."""
         headers = {"Range": f"bytes={at}-{at + size - 1}"}
-        if identity.tag is not None and not identity.tag.startswith(
-            "W/"
-        ):  # a weak tag never matches
+        if identity.tag is not None and not identity.tag.startswith("W/"):
+            # A weak tag never matches.
             headers["If-Match"] = identity.tag
         what = f"bytes {at:,} to {at + size:,}"
-        with self._answer(headers, what) as answer:
-            if answer.status_code == 200:
-                raise RemoteError(
-                    f"{self._shown}: the server does not serve ranges (it sends the whole file)",
-                    status=200,
-                )
-            start, end, whole = self._range(answer)
-            if self._identity(answer, whole) != identity:
-                raise self._another()
-            if (start, end) != (at, at + size):
-                raise RemoteError(
-                    f"{self._shown}: asked for bytes {at:,} to {at + size:,}, the server sent {start:,} to {end:,}"
-                )
-            yield from self._body(answer, size, what)
+        with self._response(headers, what) as response:
+            self._check_range(response, at, size, identity)
+            yield from self._body(response, size, what)
 
-    # ------------------------------------------------------------------------------------------------------- answers --
-
-    def _whole(self, answer, window):
-        """A file that is small enough needs no ranges."""
-        length = answer.headers.get("content-length", "")
-        if window == 1 and length.isdecimal():
-            return self._identity(answer, int(length)), 0, b""
-        if not length.isdecimal() or not 0 < int(length) <= window:
+    def _check_range(
+        self, response: httpx2.Response, at: int, size: int, identity: Identity
+    ) -> None:
+        """Raise RemoteError unless a response holds the bytes [at, at + size) of the file."""
+        if response.status_code == 200:
+            raise self._without_ranges()
+        start, end, whole = self._range(response)
+        if _identity(response, whole) != identity:
+            raise self._changed()
+        if (start, end) != (at, at + size):
             raise RemoteError(
-                f"{self._shown}: the server does not serve ranges (it sends the whole file)",
-                status=200,
+                f"{self._shown}: asked for bytes {at:,} to {at + size:,}, the server sent {start:,} to {end:,}"
             )
-        data = b"".join(self._body(answer, int(length), "the whole file"))
-        return self._identity(answer, len(data)), 0, data
 
-    def _identity(self, answer, size):
-        tag = answer.headers.get("etag")
-        return Identity(size, tag, None if tag else answer.headers.get("last-modified"))
+    def _whole(self, response: httpx2.Response, window: int) -> FileEnd:
+        """Read a response with the whole file, which must fit into the window."""
+        length = response.headers.get("content-length", "")
+        if window == 1 and length.isdecimal():
+            return FileEnd(_identity(response, int(length)), 0, b"")
+        if not length.isdecimal() or not 0 < int(length) <= window:
+            raise self._without_ranges()
+        data = b"".join(self._body(response, int(length), "the whole file"))
+        return FileEnd(_identity(response, len(data)), 0, data)
 
-    def _range(self, answer):
-        """(start, end, size of the object)"""
-        stated = answer.headers.get("content-range", "")
+    def _range(self, response: httpx2.Response) -> ContentRange:
+        stated = response.headers.get("content-range", "")
         found = _RANGE.fullmatch(stated)
         first, last, size = map(int, found.groups()) if found else (1, 0, 0)
         if not first <= last < size:
             raise RemoteError(
                 f"{self._shown}: the server's Content-Range makes no sense: {stated!r}", status=206
             )
-        return first, last + 1, size
+        return ContentRange(first, last + 1, size)
 
-    def _body(self, answer, size, what):
-        encoding = answer.headers.get("content-encoding", "identity")
+    def _body(self, response: httpx2.Response, size: int, what: str) -> Iterator[bytes]:
+        """Yield a body of exactly `size` bytes; `what` names them in errors."""
+        encoding = response.headers.get("content-encoding", "identity")
         if encoding.lower() != "identity":
             raise RemoteError(
                 f"{self._shown}: {what}: the server sends {encoding}, not the file's own bytes"
             )
-        left, until = size, time.monotonic() + 60 + size / SLOWEST
         try:
-            for data in answer.iter_raw():  # as it comes: a chunk size would wait for the chunk
-                if len(data) > left:
-                    raise RemoteError(
-                        f"{self._shown}: {what}: the server sends more than the {size:,} bytes it announced"
-                    )
-                left -= len(data)
-                yield data
-                if left and time.monotonic() > until:
-                    raise TransientError(f"{self._shown}: {what}: this takes too long")
+            yield from self._chunks(response, size, what)
         except self._http.TimeoutException as error:
             raise TransientError(f"{self._shown}: {what}: no byte within {TIMEOUT:g} s") from error
         except (self._http.RequestError, self._http.StreamError) as error:
             raise TransientError(
                 f"{self._shown}: {what}: the connection broke ({error})"
             ) from error
+
+    def _chunks(self, response: httpx2.Response, size: int, what: str) -> Iterator[bytes]:
+        left, until = size, time.monotonic() + 60 + size / SLOWEST
+        for data in response.iter_raw():  # as it comes: a chunk size would wait for the chunk
+            if len(data) > left:
+                raise RemoteError(
+                    f"{self._shown}: {what}: the server sends more than the {size:,} bytes it announced"
+                )
+            left -= len(data)
+            yield data
+            if left and time.monotonic() > until:
+                raise TransientError(f"{self._shown}: {what}: this takes too long")
         if left:
             raise TransientError(f"{self._shown}: {what}: the answer ends {left:,} bytes early")
 
-    def _another(self):
+    def _changed(self) -> ChangedError:
         return ChangedError(
             f"{self._shown} is not the file that was opened any more: refresh() opens the new one",
             status=412,
         )
 
-    # ------------------------------------------------------------------------------------------------------ requests --
+    def _without_ranges(self) -> RemoteError:
+        return RemoteError(
+            f"{self._shown}: the server does not serve ranges (it sends the whole file)", status=200
+        )
 
-    def _answer(self, headers, what):
-        """The answer to a GET, good or not at all; its body is not read yet."""
-        place = self._place
-        answer = self._sent(place, headers, what)
-        if (
-            answer.status_code in (401, 403, 404, 410) and place != self._url
-        ):  # the place that a redirect named can expire
-            answer.close()
-            answer = self._sent(self._url, headers, what)
-        if answer.status_code in (200, 206):
-            return _Open(answer)
-        answer.close()
-        raise self._refusal(answer, what)
+    @contextlib.contextmanager
+    def _response(self, headers: Mapping[str, str], what: str) -> Generator[httpx2.Response]:
+        """Send a GET; the response is a success, its body is unread, and it is closed at the end."""
+        url = self._final_url
+        response = self._sent(url, headers, what)
+        if response.status_code in (401, 403, 404, 410) and url != self._url:
+            # The target of a redirect can expire, so start again from the URL itself.
+            response.close()
+            response = self._sent(self._url, headers, what)
+        try:
+            if response.status_code not in (200, 206):
+                raise self._refusal(response, what)
+            yield response
+        finally:
+            response.close()
 
-    def _refusal(self, answer, what):
-        status = answer.status_code
+    def _refusal(self, response: httpx2.Response, what: str) -> RemoteError | TransientError:
+        """Return the exception for a response that is not a success."""
+        status = response.status_code
         if status == 412:
-            return self._another()
-        reason = _REASONS.get(status) or answer.reason_phrase or "no reason given"
+            return self._changed()
+        reason = _REASONS.get(status) or response.reason_phrase or "no reason given"
         message = f"{self._shown}: {what}: status {status}: {reason}"
         if status in RETRIED or status >= 500:
-            error = TransientError(message, wait_of(answer.headers))
+            error = TransientError(message, wait_of(response.headers))
             error.status = status
             return error
         return RemoteError(message, status=status)
 
-    def _sent(self, url, headers, what):
+    def _sent(self, url: str, headers: Mapping[str, str], what: str) -> httpx2.Response:
+        """Send a GET and follow its redirects."""
         for _ in range(REDIRECTS + 1):
-            try:
-                answer = self._head(url, headers)
-            except (self._http.TimeoutException, TimeoutError) as error:
-                raise TransientError(
-                    f"{self._shown}: {what}: no answer within {TIMEOUT:g} s"
-                ) from error
-            except self._http.RequestError as error:
-                raise TransientError(
-                    f"{self._shown}: {what}: the connection failed ({error})"
-                ) from error
-            except (self._http.InvalidURL, ValueError) as error:
-                raise RemoteError(f"{self._shown} is not a URL: {error}") from error
-            if (
-                answer.status_code not in (301, 302, 303, 307, 308)
-                or "location" not in answer.headers
-            ):
-                self._place = url
-                return answer
-            answer.close()
-            url = self._led(url, urljoin(url, answer.headers["location"]))
+            response = self._answered(url, headers, what)
+            is_redirect = response.status_code in (301, 302, 303, 307, 308)
+            if not is_redirect or "location" not in response.headers:
+                self._final_url = url
+                return response
+            response.close()
+            url = self._allowed(url, urljoin(url, response.headers["location"]))
         raise RemoteError(f"{self._shown}: more than {REDIRECTS} redirects")
 
-    def _head(self, url, headers):
-        """An answer whose body is not read yet, its head within TIMEOUT seconds in all."""
+    def _answered(self, url: str, headers: Mapping[str, str], what: str) -> httpx2.Response:
+        """Send one GET; raise TransientError for a connection that fails."""
+        try:
+            return self._head(url, headers)
+        except (self._http.TimeoutException, TimeoutError) as error:
+            raise TransientError(
+                f"{self._shown}: {what}: no answer within {TIMEOUT:g} s"
+            ) from error
+        except self._http.RequestError as error:
+            raise TransientError(
+                f"{self._shown}: {what}: the connection failed ({error})"
+            ) from error
+        except (self._http.InvalidURL, ValueError) as error:
+            raise RemoteError(f"{self._shown} is not a URL: {error}") from error
+
+    def _head(self, url: str, headers: Mapping[str, str]) -> httpx2.Response:
+        """Send one GET and read the response's head, within TIMEOUT seconds in all."""
         client = self._connected()
         trace = {"trace": self._watchdog.note}
         request = client.build_request("GET", url, headers=headers, extensions=trace)
         with self._watchdog.within(TIMEOUT):
             return client.send(request, stream=True)
 
-    def _led(self, before, url):
-        """Where a redirect leads, if it is to be followed."""
-        there, here = urlsplit(url), urlsplit(before)
-        if there.scheme not in ("http", "https") or (there.scheme, here.scheme) == (
-            "http",
-            "https",
-        ):
+    def _allowed(self, source: str, target: str) -> str:
+        """Return the target of a redirect; raise RemoteError if it must not be followed."""
+        new, old = urlsplit(target), urlsplit(source)
+        is_downgrade = (new.scheme, old.scheme) == ("http", "https")
+        if new.scheme not in ("http", "https") or is_downgrade:
             raise RemoteError(
-                f"{self._shown}: the server redirects to {shown(url)}, which is not followed"
+                f"{self._shown}: the server redirects to {shown(target)}, which is not followed"
             )
-        if not self._is_led_anywhere and _place(there) != _place(here):
+        if not self._may_change_host and _host_and_port(new) != _host_and_port(old):
             raise RemoteError(
-                f"{self._shown}: the server redirects to another host, {shown(url)}: open that, "
+                f"{self._shown}: the server redirects to another host, {shown(target)}: open that, "
                 "or allow it with redirects=True"
             )
-        return url
+        return target
 
-    def _connected(self):
-        """This process's client: connections of a parent are left alone."""
+    def _connected(self) -> httpx2.Client:
+        """Return this process's client; a parent's connections are left alone."""
         if is_offline():
             raise RemoteError(why(self._shown))
         if self._client is None or self._process != os.getpid():
             limits = self._http.Timeout(TIMEOUT, connect=10.0)
             headers = {"Accept-Encoding": "identity"}
-            self._client = self._http.Client(
+            client: httpx2.Client = self._http.Client(
                 headers=headers, timeout=limits, follow_redirects=False
             )
-            self._process, self._watchdog = os.getpid(), Watchdog()
+            self._client, self._process, self._watchdog = client, os.getpid(), Watchdog()
+            return client
         return self._client
 
 
-def _place(parts):
-    """The host of a URL, and the port where it is not its scheme's own."""
+def _identity(response: httpx2.Response, size: int) -> Identity:
+    tag = response.headers.get("etag")
+    return Identity(size, tag, None if tag else response.headers.get("last-modified"))
+
+
+def _host_and_port(parts: SplitResult) -> tuple[str | None, int | None]:
+    """Return a URL's host, and its port unless it is the default of http or https."""
     port = parts.port
     return parts.hostname, None if port in (80, 443) else port
-
-
-class _Open:
-    """An answer that is closed at the end of a with block."""
-
-    def __init__(self, answer):
-        self._answer = answer
-
-    def __enter__(self):
-        return self._answer
-
-    def __exit__(self, *_):
-        self._answer.close()

@@ -1,21 +1,28 @@
-"""Sets of stretches [start, end): which bytes of a file are here, and which requests to make for
-those that are not.
-"""
+"""Sets of byte ranges [start, end), and the requests that fetch the missing ones."""
+
+from __future__ import annotations
 
 import bisect
 import itertools
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TypeAlias
+
+Interval: TypeAlias = tuple[int, int]
+"""(start, end), without the end."""
 
 
 class ByteRanges:
-    """Stretches that do not touch, in order."""
+    """A set of bytes as intervals in ascending order that do not touch."""
 
-    def __init__(self):
-        self._starts, self._ends = [], []
+    def __init__(self) -> None:
+        self._starts: list[int] = []
+        self._ends: list[int] = []
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Interval]:
         return zip(self._starts, self._ends, strict=True)
 
-    def add(self, start, end):
+    def add(self, start: int, end: int) -> None:
+        """Add [start, end) and merge it with the intervals that it touches."""
         if start >= end:
             return
         first, last = bisect.bisect_left(self._ends, start), bisect.bisect_right(self._starts, end)
@@ -23,9 +30,10 @@ class ByteRanges:
             start, end = min(start, self._starts[first]), max(end, self._ends[last - 1])
         self._starts[first:last], self._ends[first:last] = [start], [end]
 
-    def missing(self, start, end):
-        """The parts of [start, end) that are not in the set."""
-        found, at = [], bisect.bisect_right(self._ends, start)
+    def missing(self, start: int, end: int) -> list[Interval]:
+        """Return the parts of [start, end) that are not in the set."""
+        found: list[Interval] = []
+        at = bisect.bisect_right(self._ends, start)
         while start < end:
             if at == len(self._starts) or self._starts[at] >= end:
                 found.append((start, end))
@@ -35,50 +43,52 @@ class ByteRanges:
             start, at = self._ends[at], at + 1
         return found
 
-    def before(self, at):
-        """How long the stretch is that ends at `at`; 0 where none does."""
+    def before(self, at: int) -> int:
+        """Return the length of the interval that ends at `at`, 0 if none does."""
         i = bisect.bisect_left(self._ends, at)
         return at - self._starts[i] if i < len(self._ends) and self._ends[i] == at else 0
 
 
-def merged(stretches):
-    """Stretches in any order, some over others, as few that do not touch."""
+def merged(intervals: Iterable[Interval]) -> list[Interval]:
+    """Return the union of intervals in any order as few that do not touch."""
     union = ByteRanges()
-    for start, end in stretches:
+    for start, end in intervals:
         union.add(start, end)
     return list(union)
 
 
-def without(stretches, others):
-    """The parts of stretches that are in none of others."""
+def without(intervals: Iterable[Interval], others: Iterable[Interval]) -> list[Interval]:
+    """Return the parts of intervals that are in none of the others."""
     holes = ByteRanges()
     for start, end in others:
         holes.add(start, end)
-    return [part for start, end in stretches for part in holes.missing(start, end)]
+    return [part for start, end in intervals for part in holes.missing(start, end)]
 
 
-def joined(stretches, few, short, most):
-    """Stretches (in order) as the requests to make for them: gaps are read over, the smallest
-    first.
+def joined(intervals: Sequence[Interval], few: int, short: int, most: int) -> list[Interval]:
+    """Return the requests that fetch intervals in ascending order, with some gaps between them.
 
-    Gaps of up to `short` always; of what is left, while there would be more than `few` requests, as
-    many as `most` bytes, or the bytes that are wanted if those are more, pay for.
+    Gaps of up to `short` bytes are always fetched too. Longer gaps are fetched, smallest first,
+    while there are more than `few` requests and the gaps add up to at most `most` bytes, or to as
+    many as the intervals themselves.
     """
-    gaps = sorted((b[0] - a[1], b[0]) for a, b in itertools.pairwise(stretches))
-    left, allowed, over = (
-        len(stretches),
-        max(most, sum(end - start for start, end in stretches)),
-        set(),
-    )
+    gaps = sorted((b[0] - a[1], b[0]) for a, b in itertools.pairwise(intervals))
+    allowed = max(most, sum(end - start for start, end in intervals))
+    left, filled = len(intervals), set[int]()
     for size, at in gaps:
         if size > short and (left <= few or size > allowed):
             break
         allowed -= size if size > short else 0
         left -= 1
-        over.add(at)
-    requests = []
-    for start, end in stretches:
-        if start in over:
+        filled.add(at)
+    return _filled(intervals, filled)
+
+
+def _filled(intervals: Iterable[Interval], starts: set[int]) -> list[Interval]:
+    """Join each interval that begins at one of `starts` with the one before it."""
+    requests: list[Interval] = []
+    for start, end in intervals:
+        if start in starts:
             requests[-1] = (requests[-1][0], end)
         else:
             requests.append((start, end))

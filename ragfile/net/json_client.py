@@ -1,14 +1,13 @@
-"""Calls to a provider's HTTP API: one JSON question, one JSON answer or a stream, time-outs, and
-retries that mind the server.
+"""JSON calls to a provider's HTTP API, answered whole or as a stream, with time-outs and retries.
 
-Time-outs, broken connections and the statuses 408, 409, 425, 429 and 5xx are tried again after a
-wait that doubles, with jitter, or that the server names (Retry-After). Every other status is final.
-A call can have a time limit for all of it, for somebody who waits: then there are two attempts, and
-no wait that would end after that time. Nothing is sent before the first call, redirects are not
-followed (they would carry the key along), and neither keys nor texts are ever logged.
+Time-outs, broken connections and the statuses 408, 409, 425, 429 and 5xx are retried after a wait
+that doubles, with jitter, or that the server requests (Retry-After). Every other status is final. A
+call can have a time limit for interactive use: then there are at most two attempts, and no wait
+ends after the limit. Nothing is sent before the first call, redirects are not followed (they would
+pass the key on), and neither keys nor texts are ever logged.
 
-A streamed answer is tried again only until its first event: after that somebody has read a part of
-it. When those who wait for an answer leave (ground/cancellation.py), its connection is shut.
+A stream is retried only until its first event, because the caller has read part of the answer
+after that. A waiter that is cancelled (ground/cancellation.py) closes its connection.
 """
 
 from __future__ import annotations
@@ -20,8 +19,9 @@ import math
 import os
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, NamedTuple, ParamSpec, TypedDict, TypeVar, cast
 from urllib.parse import urlsplit
 
 from ragfile.errors import ProviderError
@@ -32,37 +32,84 @@ from ragfile.ground.offline import is_offline, why
 from ragfile.net.retries import Retries, TransientError
 from ragfile.net.watchdog import Watchdog
 
+if TYPE_CHECKING:
+    import ssl
+
+    import httpx2
+
 log = logging.getLogger("ragfile.net.json_client")
 
+P = ParamSpec("P")
+R = TypeVar("R")
+
 RETRIED = frozenset({408, 409, 425, 429})
-HURRIED = 2  # attempts of a call that somebody waits for
-FINAL_CODES = frozenset(
-    {"insufficient_quota", "billing_hard_limit_reached"}
-)  # a 429 that waiting does not cure
-FRAMING = frozenset(
-    {"content-encoding", "content-length", "transfer-encoding"}
-)  # of a body that has been read
+HURRIED = 2  # attempts of a call with a time limit
+# A status 429 with one of these codes is final: waiting does not cure it.
+FINAL_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+# Headers that describe the transfer of a body; they do not apply once it has been read.
+FRAMING = frozenset({"content-encoding", "content-length", "transfer-encoding"})
 LONGEST_LINE = 1 << 20  # bytes of one line of a stream
-LONGEST_REFUSAL = 1 << 16  # bytes of an error's body that are read
+LONGEST_REFUSAL = 1 << 16  # bytes that are read of an error response's body
 REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-ms-request-id")
 
 
 class CallError(ProviderError):
-    """A call that failed for good: status is the HTTP status if there was one, request_id the
-    server's name for it.
+    """A call failed for good.
+
+    `status` is the HTTP status, if there was one; `request_id` is the server's id of the request;
+    `body` is the beginning of the response's body.
     """
 
-    def __init__(self, message, *, status=None, request_id=None, body=""):
+    def __init__(
+        self,
+        message: str,
+        *,
+        status: int | None = None,
+        request_id: str | None = None,
+        body: str = "",
+    ) -> None:
         super().__init__(message)
         self.status = status
         self.request_id = request_id
         self.body = body
 
 
-class _Line:
-    """A client for one call at a time, so that ending it ends no other."""
+class ErrorReason(NamedTuple):
+    """The message of an error response, and the provider's code for it."""
 
-    def __init__(self, headers, tls):
+    message: str
+    code: object
+
+
+class Posting(NamedTuple):
+    """A request body for a path of the server. Retries share the request id."""
+
+    path: str
+    body: Mapping[str, Any]
+    request_id: str
+
+
+class CallOptions(TypedDict, total=False):
+    """The options of a Caller that providers pass on: seconds, and the number of attempts."""
+
+    timeout: float
+    attempts: int
+    first_wait: float
+    longest_wait: float
+
+
+class StreamStart(NamedTuple):
+    """A stream's first event, its other events, and the connection to close at the end."""
+
+    connection: contextlib.ExitStack
+    first: Any  # Any: of the type that the stream's reader yields
+    rest: Iterator[Any]
+
+
+class CallClient:
+    """An HTTP client that serves one call at a time, so that cancelling it cancels no other."""
+
+    def __init__(self, headers: Mapping[str, str], tls: ssl.SSLContext) -> None:
         import httpx2
 
         self.client = httpx2.Client(headers=headers, follow_redirects=False, verify=tls)
@@ -70,98 +117,113 @@ class _Line:
 
 
 class Caller:
-    """One server. Threads can share it; a fork or a pickle starts with fresh connections."""
+    """The API of one server.
+
+    Threads can share it. A forked child and an unpickled copy open their own connections.
+    """
 
     def __init__(
-        self, base_url, *, headers=None, timeout=60.0, attempts=5, first_wait=0.5, longest_wait=60.0
-    ):
+        self,
+        base_url: str,
+        *,
+        headers: Mapping[str, str] | None = None,
+        timeout: float = 60.0,
+        attempts: int = 5,
+        first_wait: float = 0.5,
+        longest_wait: float = 60.0,
+    ) -> None:
         address = urlsplit(base_url)
         if address.scheme not in ("http", "https") or not address.hostname:
             raise ValueError(
                 f"{base_url!r} is not the address of a server: http://HOST or https://HOST"
             )
         self.base_url = base_url.rstrip("/")
-        self._require()
+        self._require_client()
         self.headers = dict(headers or {})
         self.timeout = float(timeout)
         self.attempts = int(attempts)
         self.first_wait = float(first_wait)
         self.longest_wait = float(longest_wait)
-        self._idle: list[_Line] = []  # of this process
-        self._process = self._tls = None
+        self._idle: list[CallClient] = []  # of this process
+        self._process: int | None = None
+        self._tls: ssl.SSLContext | None = None
 
-    def post(self, path: str, question: dict, *, within: float | None = None) -> dict:
-        """The answer to a question; CallError when it is refused or the attempts are spent, within
-        so many seconds if it is to be.
+    def post(
+        self, path: str, body: Mapping[str, Any], *, within: float | None = None
+    ) -> dict[str, Any]:
+        """Send a JSON object and return the JSON object of the response.
+
+        `within` is the time limit in seconds for all attempts together. CallError is raised for a
+        refusal, and once the attempts are spent.
         """
         until = math.inf if within is None else time.monotonic() + within
-        request_id = (
-            tracing.current() or uuid.uuid4().hex
-        )  # the same for every attempt: one question
         attempts = self.attempts if within is None else min(HURRIED, self.attempts)
         retries = Retries(attempts, self.first_wait, self.longest_wait, until)
-        return self._retried(retries, self._attempt, path, question, request_id, until)
+        return self._retried(retries, self._attempt, _posting(path, body), until)
 
     def stream(
-        self, path: str, question: dict, read: Callable[[Iterable[str]], Iterator]
-    ) -> Iterator:
-        """The events that `read` makes of the lines of a streamed answer, as they come; closing the
-        iterator hangs up.
+        self,
+        path: str,
+        body: Mapping[str, Any],
+        read: Callable[[Iterable[str]], Iterator[R]],
+    ) -> Iterator[R]:
+        """Yield the events that `read` makes of the lines of a streamed response, as they arrive.
 
-        Whoever asks decides by the first event when the answer has begun: what goes wrong before it
-        is tried again.
+        Failures before the first event are retried. Closing the iterator closes the connection.
         """
-        request_id = tracing.current() or uuid.uuid4().hex
-        return self._events(path, question, read, request_id)
+        return self._events(_posting(path, body), read)
 
-    def _events(self, path, question, read, request_id):
+    def _events(
+        self, posting: Posting, read: Callable[[Iterable[str]], Iterator[R]]
+    ) -> Iterator[R]:
         retries = Retries(self.attempts, self.first_wait, self.longest_wait)
-        opened, first, rest = self._retried(retries, self._begun, path, question, read, request_id)
+        connection, first, rest = self._retried(retries, self._begun, posting, read)
         try:
             yield first
             yield from rest
         except TransientError as error:
             raise CallError(
-                f"{self.base_url}: {error}, in the middle of the answer", request_id=request_id
+                f"{self.base_url}: {error}, in the middle of the answer",
+                request_id=posting.request_id,
             ) from error
         finally:
-            opened.close()
+            connection.close()
 
-    def _begun(self, path, question, read, request_id):
-        """(what is open, first event, the others) of an attempt; what was opened is closed if there
-        is no first event.
-        """
+    def _begun(
+        self, posting: Posting, read: Callable[[Iterable[str]], Iterator[object]]
+    ) -> StreamStart:
+        """Attempt to open a stream; close its connection if there is no first event."""
         started = time.perf_counter()
         with contextlib.ExitStack() as opened:
-            with self._recorded(path, request_id, started, self.timeout):
-                asked = self._asked(path, question, request_id, self.timeout)
-                response = opened.enter_context(asked)
+            with self._recorded(posting, started, self.timeout):
+                response = opened.enter_context(self._sent(posting, self.timeout))
             server_id = server_request_id(response)
-            self._record(path, request_id, started, response.status_code, server_id)
+            self._record(posting, started, response.status_code, server_id)
             if response.status_code != 200:
                 self._answer(_refused(response, time.monotonic() + self.timeout))
             events = read(self._lines(response))
             for event in events:
-                return opened.pop_all(), event, events
+                return StreamStart(opened.pop_all(), event, events)
             raise TransientError("the answer ended before it began")
 
     @contextlib.contextmanager
-    def _recorded(self, path, request_id, started, most):
-        """Note a request without an answer in the log, and raise TransientError for it."""
+    def _recorded(self, posting: Posting, started: float, limit: float) -> Generator[None]:
+        """Log a request that got no response, and raise TransientError for it."""
         import httpx2
 
         try:
             yield
         except (httpx2.TimeoutException, TimeoutError) as error:
-            self._record(path, request_id, started, "time-out")
-            raise TransientError(f"no answer within {most:.3g} s") from error
+            self._record(posting, started, "time-out")
+            raise TransientError(f"no answer within {limit:.3g} s") from error
         except httpx2.RequestError as error:
-            self._record(path, request_id, started, type(error).__name__)
+            self._record(posting, started, type(error).__name__)
             raise TransientError(f"the connection failed ({error})") from error
 
-    def _lines(self, response):
-        """The lines of a body as they come, without their ends. Only LF and CR LF end one: texts
-        hold U+2028 and the like.
+    def _lines(self, response: httpx2.Response) -> Iterator[str]:
+        """Yield the lines of a body as they arrive, without their ends.
+
+        Only LF and CR LF end a line, because JSON texts may contain U+2028 and the like.
         """
         import httpx2
 
@@ -181,69 +243,73 @@ class Caller:
         if held:
             yield held.rstrip(b"\r").decode("utf-8", "replace")
 
-    def _retried(self, retries, call, *arguments):
-        """Return what the call answers; raise CallError once the retries are spent."""
+    def _retried(
+        self, retries: Retries, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs
+    ) -> R:
+        """Return the call's result; raise CallError once the retries are spent."""
         try:
-            return retries.call(call, *arguments)
+            return retries.call(call, *args, **kwargs)
         except TransientError as error:
-            spent = (
-                f"after {error.attempts} attempts" if error.attempts > 1 else "at the only attempt"
-            )
+            many = error.attempts > 1
+            spent = f"after {error.attempts} attempts" if many else "at the only attempt"
             raise CallError(
                 f"{self.base_url}: {error}, {spent}",
                 status=error.status,
                 request_id=error.request_id,
             ) from error.__cause__
 
-    def _require(self):
-        """Say that the package is missing before anything is read or asked."""
+    def _require_client(self) -> None:
+        """Raise ImportError if httpx2 is missing, before any document is read or request sent."""
         if find_spec("httpx2") is None:
             optional("httpx2", f"asking {self.base_url}")
 
-    def close(self):
-        """Closes the connections; the next call opens new ones."""
+    def close(self) -> None:
+        """Close the connections; the next call opens new ones."""
         while self._idle and self._process == os.getpid():
             self._idle.pop().client.close()
 
-    def _attempt(self, path, question, request_id, until):
+    def _attempt(self, posting: Posting, until: float) -> dict[str, Any]:
         started = time.perf_counter()
-        most = max(min(self.timeout, until - time.monotonic()), 0.001)
+        limit = max(min(self.timeout, until - time.monotonic()), 0.001)
         with (
-            self._recorded(path, request_id, started, most),
-            self._asked(path, question, request_id, most) as response,
+            self._recorded(posting, started, limit),
+            self._sent(posting, limit) as response,
         ):
             response = _whole(response, until)
-        self._record(path, request_id, started, response.status_code, server_request_id(response))
+        self._record(posting, started, response.status_code, server_request_id(response))
         return self._answer(response)
 
     @contextlib.contextmanager
-    def _asked(self, path, question, request_id, most):
-        """The response to a question, its body not read yet, its head within so many seconds."""
-        import httpx2
-
-        line, waiter = self._line(), cancellation.current()
-        request = line.client.build_request(
-            "POST",
-            self.base_url + path,
-            json=question,
-            headers={"X-Client-Request-Id": request_id},
-            timeout=httpx2.Timeout(most, connect=min(most, 10.0)),
-            extensions={"trace": line.watchdog.note},
-        )
-        end = line.watchdog.end
+    def _sent(self, posting: Posting, limit: float) -> Generator[httpx2.Response]:
+        """Send a request and read the response's head, within `limit` seconds in all."""
+        free, waiter = self._free_client(), cancellation.current()
+        request = self._built(free, posting, limit)
+        end = free.watchdog.end
         try:
             with waiter.shutting(end) if waiter else contextlib.nullcontext():
-                with line.watchdog.within(most):
-                    response = line.client.send(request, stream=True)
+                with free.watchdog.within(limit):
+                    response = free.client.send(request, stream=True)
                 with contextlib.closing(response):
                     yield response
         except BaseException:
-            line.client.close()
+            free.client.close()
             raise
-        self._idle.append(line)
+        self._idle.append(free)
 
-    def _answer(self, response):
-        """The JSON of a good response; else TransientError or CallError."""
+    def _built(self, free: CallClient, posting: Posting, limit: float) -> httpx2.Request:
+        import httpx2
+
+        return free.client.build_request(
+            "POST",
+            self.base_url + posting.path,
+            json=posting.body,
+            headers={"X-Client-Request-Id": posting.request_id},
+            timeout=httpx2.Timeout(limit, connect=min(limit, 10.0)),
+            extensions={"trace": free.watchdog.note},
+        )
+
+    def _answer(self, response: httpx2.Response) -> dict[str, Any]:
+        """Return the JSON of a successful response; raise TransientError or CallError for others."""
         status, request_id = response.status_code, server_request_id(response)
         if status == 200:
             return self._json(response, request_id)
@@ -262,14 +328,14 @@ class Caller:
             f"{self.base_url}: {message}", status=status, request_id=request_id, body=body
         )
 
-    def _without_key(self, text):
-        """A server's words, without the key that some of them repeat."""
+    def _without_key(self, text: str) -> str:
+        """Return a server's message without the key, which some servers repeat."""
         key = self.headers.get("Authorization", "").removeprefix("Bearer ")
         return text.replace(key, "(the key)") if key else text
 
-    def _json(self, response, request_id):
+    def _json(self, response: httpx2.Response, request_id: str | None) -> dict[str, Any]:
         try:
-            answer = response.json()
+            answer: object = response.json()
         except (ValueError, RecursionError):
             answer = None
         if not isinstance(answer, dict):
@@ -278,10 +344,10 @@ class Caller:
                 status=200,
                 request_id=request_id,
             )
-        return answer
+        return cast("dict[str, Any]", answer)
 
-    def _line(self):
-        """A line that is idle, or a new one. Those of a parent process are left alone."""
+    def _free_client(self) -> CallClient:
+        """Return an idle client of this process, or a new one."""
         if is_offline():
             raise ProviderError(why(self.base_url))
         import httpx2
@@ -292,33 +358,40 @@ class Caller:
             return self._idle.pop()
         if self._tls is None:
             self._tls = httpx2.create_ssl_context()
-        return _Line(self.headers, self._tls)
+        return CallClient(self.headers, self._tls)
 
-    def _record(self, path, request_id, started, outcome, server_id=None):
+    def _record(
+        self, posting: Posting, started: float, outcome: int | str, server_id: str | None = None
+    ) -> None:
+        """Log one request with its outcome and duration, without its key and texts."""
         milliseconds = 1000 * (time.perf_counter() - started)
-        fields = {"url": self.base_url + path, "outcome": outcome, "milliseconds": milliseconds}
-        fields |= {"client_request_id": request_id, "server_request_id": server_id}
-        log.debug(
-            "%s%s: %s in %.1f ms",
-            self.base_url,
-            path,
-            outcome,
-            milliseconds,
-            extra={"call": fields},
-        )
+        url = self.base_url + posting.path
+        fields = {
+            "url": url,
+            "outcome": outcome,
+            "milliseconds": milliseconds,
+            "client_request_id": posting.request_id,
+            "server_request_id": server_id,
+        }
+        log.debug("%s: %s in %.1f ms", url, outcome, milliseconds, extra={"call": fields})
 
-    def __getstate__(self):
+    def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_idle": [], "_process": None, "_tls": None}
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"Caller({self.base_url})"
 
 
-def _refused(response, until):
-    """An error response with as much of its body as a reason needs."""
+def _posting(path: str, body: Mapping[str, Any]) -> Posting:
+    return Posting(path, body, tracing.current() or uuid.uuid4().hex)
+
+
+def _refused(response: httpx2.Response, until: float) -> httpx2.Response:
+    """Read as much of an error response's body as the reason needs."""
     import httpx2
 
-    pieces, size = [], 0
+    pieces: list[bytes] = []
+    size = 0
     try:
         for piece in response.iter_bytes():
             pieces.append(piece)
@@ -326,24 +399,22 @@ def _refused(response, until):
             if size > LONGEST_REFUSAL or time.monotonic() > until:
                 break
     except httpx2.HTTPError:
-        pass  # the status says enough
-    return _read(response, b"".join(pieces))
+        pass  # the status is reason enough
+    return _with_body(response, b"".join(pieces))
 
 
-def _whole(response, until):
-    """The response with all of its body, read no longer than until: a server that sends a byte now
-    and then is not waited for.
-    """
-    pieces = []
+def _whole(response: httpx2.Response, until: float) -> httpx2.Response:
+    """Read a whole body; raise TimeoutError at `until`, even if the server still sends bytes."""
+    pieces: list[bytes] = []
     for piece in response.iter_bytes():
         pieces.append(piece)
         if time.monotonic() > until:
             raise TimeoutError
-    return _read(response, b"".join(pieces))
+    return _with_body(response, b"".join(pieces))
 
 
-def _read(response, body):
-    """The response with a body that has been read."""
+def _with_body(response: httpx2.Response, body: bytes) -> httpx2.Response:
+    """Return a response whose decoded body has been read."""
     import httpx2
 
     headers = [
@@ -352,9 +423,11 @@ def _read(response, body):
     return httpx2.Response(response.status_code, headers=headers, content=body)
 
 
-def bearer(key):
-    """The header of a key. A key that no header can hold is refused here, before an error message
-    shows it.
+def bearer(key: str | None) -> dict[str, str]:
+    """Return the header for a key.
+
+    A key that does not fit into a header raises ProviderError, before the HTTP client's own message
+    would show it.
     """
     if not key:
         return {}
@@ -364,27 +437,29 @@ def bearer(key):
     return {"Authorization": f"Bearer {key}"}
 
 
-def server_request_id(response):
-    """The server's own name for a request, for its support and for the log."""
+def server_request_id(response: httpx2.Response) -> str | None:
+    """Return the server's own id of a request, for its support and for the log."""
     return next(
         (response.headers[name] for name in REQUEST_ID_HEADERS if name in response.headers), None
     )
 
 
-def reason_of(response):
-    """(sentence, code) of an error response, in OpenAI's form, Ollama's, or any other."""
+def reason_of(response: httpx2.Response) -> ErrorReason:
+    """Return the reason of an error response in OpenAI's form, Ollama's or any other."""
     try:
         error = response.json()["error"]
     except (ValueError, KeyError, TypeError, RecursionError):
-        return (response.text.strip()[:200] or response.reason_phrase), None
+        return ErrorReason(response.text.strip()[:200] or response.reason_phrase, None)
     if isinstance(error, dict):
-        return str(error.get("message", error))[:500], error.get("code")
-    return str(error)[:500], None
+        fields = cast("dict[str, object]", error)
+        return ErrorReason(str(fields.get("message", fields))[:500], fields.get("code"))
+    return ErrorReason(str(error)[:500], None)
 
 
-def wait_of(headers):
-    """The seconds that Retry-After asks for, as a number or a date; None if it does not, or makes
-    no sense.
+def wait_of(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that Retry-After requests, as a number or a date.
+
+    None if the header is missing or makes no sense.
     """
     try:
         if "retry-after-ms" in headers:

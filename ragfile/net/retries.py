@@ -1,7 +1,7 @@
-"""Repeat a call that failed for a moment.
+"""Retry calls that fail temporarily.
 
-Waits double, with jitter so that clients that failed together do not come back together. Where a
-server asks for a wait (Retry-After), that wait is kept, or the call given up if it is too long.
+Waits double, with jitter so that clients that failed together do not return together. A wait that
+the server requests (Retry-After) is respected; if it is too long, the call fails at once.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ R = TypeVar("R")
 
 
 class TransientError(Exception):
-    """A failed attempt that is worth repeating.
+    """An attempt failed in a way that a retry can cure.
 
-    `wait` is the seconds that the server asked for, if any; `attempts` counts those that were made.
+    `wait` is the server's requested wait in seconds, if any; `attempts` counts the attempts made.
     """
 
     def __init__(self, message: str, wait: float | None = None) -> None:
@@ -38,7 +38,7 @@ class TransientError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Retries:
-    """How often to try, and how long to wait in between: seconds for the first wait and the longest.
+    """The number of attempts, and the first and the longest wait between them in seconds.
 
     No wait ends after `until` on the monotonic clock.
     """
@@ -49,9 +49,9 @@ class Retries:
     until: float = math.inf
 
     def call(self, function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-        """Return what the function returns; raise its last TransientError once retries are spent.
+        """Return the function's result; raise its last TransientError once retries are spent.
 
-        A waiter that leaves (ground/cancellation.py) ends the retries.
+        A cancelled waiter (ground/cancellation.py) ends the retries.
         """
         for attempt in range(1, self.attempts + 1):
             try:
@@ -66,7 +66,7 @@ class Retries:
         raise AssertionError("unreachable")
 
     def _wait(self, attempt: int, asked: float | None) -> float | None:
-        """Return the seconds before the next attempt, or None to give up."""
+        """Return the seconds to wait before the next attempt, or None to give up."""
         doubled = min(self.longest_wait, self.first_wait * 2 ** (attempt - 1))
         wait = (doubled if asked is None else asked) + random.uniform(0, self.first_wait)
         is_over = attempt == self.attempts or time.monotonic() + wait >= self.until

@@ -1,35 +1,41 @@
-"""A time for the whole of an answer's head.
+"""A time limit for receiving a complete response head.
 
-An HTTP client's time-out starts again with every byte, so a server that sends a header line a
-second is waited for without end. Here a timer shuts the client's connections down when the time is
-over, which wakes whoever reads.
+An HTTP client restarts its time-out with every byte, so a server that sends one header line per
+second would never time out. Here a timer shuts down the client's connections at the deadline, which
+wakes the threads that read from them.
 """
+
+from __future__ import annotations
 
 import contextlib
 import socket
 import threading
 import weakref
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Generator, Mapping
 
 
 class Watchdog:
-    """The connections of one client. `note` is the client's trace callback, which names new
-    ones.
-    """
+    """The connections of one HTTP client, collected by its trace callback `note`."""
 
-    def __init__(self):
-        self._streams = weakref.WeakSet()
+    def __init__(self) -> None:
+        self._streams: weakref.WeakSet[Any] = weakref.WeakSet()
 
-    def note(self, event, info):
+    def note(self, event: str, info: Mapping[str, Any]) -> None:
+        """Remember each new connection that the client traces."""
         if event in ("connection.connect_tcp.complete", "connection.start_tls.complete"):
             self._streams.add(info["return_value"])
 
     @contextlib.contextmanager
-    def within(self, seconds):
-        """TimeoutError if the block takes longer; other requests of the same client break off with
-        it.
+    def within(self, seconds: float) -> Generator[None]:
+        """Raise TimeoutError if the block takes longer than `seconds`.
+
+        All connections of the client are shut down then, so its other requests fail too.
         """
         over = threading.Event()
-        timer = threading.Timer(seconds, self._end, (over,))
+        timer = threading.Timer(seconds, self._expire, (over,))
         timer.daemon = True
         timer.start()
         try:
@@ -41,12 +47,12 @@ class Watchdog:
         finally:
             timer.cancel()
 
-    def _end(self, over):
+    def _expire(self, over: threading.Event) -> None:
         over.set()
         self.end()
 
-    def end(self):
-        """Shuts the connections down; those who read from them wake up."""
+    def end(self) -> None:
+        """Shut down the connections, which wakes the threads that read from them."""
         for stream in list(self._streams):
             connection = stream.get_extra_info("socket")
             with contextlib.suppress(OSError, TypeError):

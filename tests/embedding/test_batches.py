@@ -82,7 +82,7 @@ def test_the_quantised_model_of_this_test_does_depend_on_what_runs_with_it(tmp_p
     embedder = open_embedder(f"onnx:{made(tmp_path / 'tiny', 'quantised')}")
     alike = [text for text in TEXTS if len(text.split()) == 6][:2]
     encodings = embedder.tokenizer.encode_batch(alike)
-    together, alone = embedder._run(encodings)[0], embedder._run(encodings[:1])[0]
+    together, alone = embedder.run(encodings)[0], embedder.run(encodings[:1])[0]
     assert np.abs(together - alone).max() > 1e-5
 
 

@@ -151,7 +151,7 @@ def test_a_file_of_another_kind_is_spared(tmp_path):
 
 
 def test_an_address_is_not_written_to():
-    with pytest.raises(ValueError, match="is for reading"):
+    with pytest.raises(ValueError, match="is read-only"):
         write_pairs("http://127.0.0.1/x", KEYWORDS)
 
 

@@ -14,9 +14,9 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "ragfile"
 CEILINGS = {
-    "unannotated functions": 1950,
-    "annotations that are Any": 481,
-    "of these, without a reason": 466,
+    "unannotated functions": 1314,
+    "annotations that are Any": 477,
+    "of these, without a reason": 441,
 }
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

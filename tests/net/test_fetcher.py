@@ -68,10 +68,10 @@ def poison(monkeypatch):
     blank = fetcher.Fetcher._blank
 
     def poisoned(self):
-        file, descriptor = blank(self)
+        file = blank(self)
         for at in range(0, self.size, 1 << 20):
-            os.pwrite(descriptor, b"\xa5" * min(1 << 20, self.size - at), at)
-        return file, descriptor
+            os.pwrite(file.fileno(), b"\xa5" * min(1 << 20, self.size - at), at)
+        return file
 
     monkeypatch.setattr(fetcher.Fetcher, "_blank", poisoned)
     monkeypatch.setattr(fetcher, "FIRST_WAIT", 0.001)
@@ -505,7 +505,7 @@ def test_a_url_is_for_reading(server, tmp_path):
         lambda: ragfile.reindex(url),
         lambda: ragfile.build(str(tmp_path), url),
     ):
-        with pytest.raises(ValueError, match="is for reading"):
+        with pytest.raises(ValueError, match="is read-only"):
             change()
 
 

@@ -36,9 +36,9 @@ def far(monkeypatch):
     blank = fetcher.Fetcher._blank
 
     def noisy(self):
-        file, descriptor = blank(self)
-        os.pwrite(descriptor, os.urandom(self.size), 0)
-        return file, descriptor
+        file = blank(self)
+        os.pwrite(file.fileno(), os.urandom(self.size), 0)
+        return file
 
     monkeypatch.setattr(fetcher, "object_at", lambda url, redirects: Held(url))
     monkeypatch.setattr(fetcher.Fetcher, "_blank", noisy)

@@ -212,7 +212,7 @@ def test_what_is_not_a_key_is_named(tmp_path, kb, keys):
     (tmp_path / "x").write_text("not a key")
     with pytest.raises(ValueError, match="x is not a private key"):
         ragfile.sign(kb, tmp_path / "x")
-    with pytest.raises(ValueError, match="keep this one to you"):
+    with pytest.raises(ValueError, match="keep this one secret"):
         PublicKey.of(keys[0])
     with pytest.raises(ValueError, match="is not a public key"):
         PublicKey.of(tmp_path / "x")
