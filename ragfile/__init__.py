@@ -4,7 +4,7 @@ from importlib import import_module
 
 __version__ = "0.1.0"
 
-# Public name -> the module that has it, imported when the name is first asked for: `import ragfile` takes milliseconds.
+# Public name -> its module, imported on first use, so that `import ragfile` takes milliseconds.
 _HOMES = {
     "Analysis": "ingest.analysis",
     "Answer": "answer.answers",
@@ -70,10 +70,9 @@ _HOMES = {
 }
 __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]  # the table is its one source
 
-# The same for type checkers and editors, which must not see __getattr__: any name would pass. A test compares the two.
-TYPE_CHECKING = bool(
-    0
-)  # typing takes milliseconds to import; editors would skip what is below a plain False
+# The same for type checkers and editors, which would accept any name with __getattr__. A test compares both.
+# Importing typing takes milliseconds, and editors would skip code below a plain False.
+TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
     import ragfile.dataset as dataset  # noqa: F401
     from ragfile.answer.answers import Answer as Answer
@@ -139,8 +138,8 @@ if TYPE_CHECKING:
     from ragfile.write.writer import create as create
 else:
 
-    def _compiled_core():
-        """The extension module, or one sentence on what to do in a source folder without it."""
+    def _compiled_core() -> object:
+        """Return the extension module, or raise an ImportError that explains how to build it."""
         try:
             return import_module("ragfile._core")
         except ModuleNotFoundError as error:
@@ -153,7 +152,7 @@ else:
                 name="ragfile._core",
             ) from None
 
-    def __getattr__(name):
+    def __getattr__(name: str) -> object:
         if name == "_core":
             return _compiled_core()
         if name == "dataset":

@@ -1,4 +1,4 @@
-"""The compiled core, as Python sees it. tests/core/test_stub.py compares the names with the module's."""
+"""Types of the compiled core. tests/core/test_stub.py compares the names with the module's."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, Protocol, TypedDict
@@ -150,7 +150,7 @@ class Reader:
     def segments(self) -> list[SegmentRecord]: ...
     def entry(
         self, name: str, segment: int = 0
-    ) -> SectionEntry | Any: ...  # None where there is no such section
+    ) -> SectionEntry | Any: ...  # None if the section is missing
     def has(self, name: str, segment: int = 0) -> bool: ...
     def section(self, name: str, segment: int = 0) -> Section | None: ...
     def seal(self, name: str, segment: int, leaves: _In) -> None: ...

@@ -98,7 +98,7 @@ cdef class Section:
         cdef rag_status status
         cdef size_t count = self.guard.size - at if size is None else size
         if at > self.guard.size or count > self.guard.size - at:
-            raise ValueError(f"{at}+{count} lies outside section {self.name} "
+            raise ValueError(f"{at}+{count} is outside section {self.name} "
                              f"of {self.guard.size} bytes")
         with nogil:
             status = rag_guard_check(&self.guard, at, count, &fault)

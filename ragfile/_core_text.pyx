@@ -12,22 +12,22 @@ from rag.text cimport *
 from ragfile._core cimport Filters, Section, check
 
 
-# For modules that do not know these structs: they recompile when other headers change.
+# For modules without these structs, which need no recompile when their headers change.
 cdef const void *queries_at(queries, const void **stats) except NULL:
-    """The rag_queries of a Queries; and its own rag_lexical_stats, where it is weighed."""
+    """Return the rag_queries of a Queries; set *stats to its rag_lexical_stats if it is weighed."""
     cdef Queries asked = queries
     stats[0] = &asked.numbers if asked.numbers.weights != NULL else NULL
     return asked.queries
 
 
 cdef const uint64_t *filter_of(lexicon, where, list kept) except? NULL:
-    """The words of a filter for a Lexicon; NULL for every row."""
+    """Return the words of a filter for a Lexicon; NULL for every row."""
     return (<Lexicon?>lexicon).bits(where, kept)
 
 
 cdef class _Legs:
-    """The segments of a Lexicon or of Lexicons, as fusion asks them. `base` is the first row of a
-    Lexicon's segment."""
+    """The segments of a Lexicon or of Lexicons for fusion. `base` is the first row of a Lexicon's
+    segment."""
 
     cdef rag_lexical_leg alone
     cdef rag_lexical_stats stats
@@ -51,7 +51,7 @@ cdef class _Legs:
 
 
 cdef object legs_of(lexicon, uint64_t base, const void **legs, size_t *count, const void **stats):
-    """The legs of a Lexicon or of Lexicons. The object that is returned keeps them alive."""
+    """Return the owner of the legs of a Lexicon or of Lexicons, which keeps them alive."""
     cdef _Legs made = _Legs(lexicon, base)
     legs[0], count[0], stats[0] = made.legs, made.count, &made.stats
     return made

@@ -223,11 +223,12 @@ def _segment(reader: _core.Reader, record: _core.SegmentRecord, segment: RowSegm
     mask = segment.live_mask()
     found: Found = {"number": number, "rows": rows, "live": live, "generation": generation}
     found["tombs"] = [row for row in range(rows) if not mask[row]]
-    if segment.section("vector") is not None:
+    if (stored := segment.section("vector")) is not None:
         segment.vector_layout()
         at = reader.entry("vector", number)["at"]
-        pairs = _core.Pairs.vector(segment.section("vector"), at)
-        walked = zip(segment.vectors(), [content for _, content in pairs], strict=True)
+        pairs, vectors = _core.Pairs.vector(stored, at), segment.vectors()
+        assert vectors is not None
+        walked = zip(vectors, [content for _, content in pairs], strict=True)
         found["vector"] = _vectors(pairs, pairs.dim, walked)
         pairs.verify()
         if segment.shadow is not None or segment.has("rag.clusters"):
@@ -240,10 +241,8 @@ def _segment(reader: _core.Reader, record: _core.SegmentRecord, segment: RowSegm
     if segment.section("keyword") is not None:
         pairs = segment.keyword_pairs()
         found["keyword"] = _range(pairs) | {"pairs": [list(pair) for pair in pairs]}
-        if segment.section("rag.keys") is not None:
-            found["keys"] = _order(
-                pairs, segment.section("rag.keys"), reader.entry("rag.keys", number)["at"]
-            )
+        if (keys := segment.section("rag.keys")) is not None:
+            found["keys"] = _order(pairs, keys, reader.entry("rag.keys", number)["at"])
     if any(
         segment.section(name) is not None for name in ("rag.chunks", "rag.documents", "rag.ids")
     ):
@@ -283,7 +282,9 @@ def _words(number: int | None, lexicon: _core.Lexicon) -> Found:
 
 
 def _columns(segment: RowSegment) -> list[Found]:
-    stored = _core.StoredColumns(segment.section("rag.columns"), segment.rows)
+    section = segment.section("rag.columns")
+    assert section is not None
+    stored = _core.StoredColumns(section, segment.rows)
     _refuse(consistency.column_faults(segment))
     found: list[Found] = []
     for number, path in enumerate(stored.names()):

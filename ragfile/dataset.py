@@ -1,13 +1,13 @@
-"""Datasets: many RAGFiles in a folder or on an object store that answer as one file would, to the bit.
+"""Datasets: many RAGFiles in a folder or an object store, with exactly the answers of a single file.
 
     ragfile.dataset.build(["docs/"], "kb/", shards=12)
     with ragfile.open("kb/") as rf:
         print(rf.search("How long do pods live?")[0].text)
 
-build makes one, and convert one of a single file, or the other way round. add, sync, delete, reindex and compact make a
-new generation of it, vacuum removes what no
-generation needs, sign vouches for the newest, verify checks every byte. On Ray (ragfile[ray]), map_batches and ask put many questions to one,
-read_ragfile and write_ragfile let chunks and vectors flow from and to Ray Data.
+`build` makes a dataset; `convert` makes one from a single file, or a single file from one. `add`, `sync`,
+`delete`, `reindex` and `compact` commit a new generation. `vacuum` removes unused objects, `sign` signs
+the newest generation, and `verify` checks every byte. On Ray (ragfile[ray]), `map_batches` and `ask`
+answer many questions; `read_ragfile` and `write_ragfile` exchange chunks and vectors with Ray Data.
 """
 
 from ragfile.shards.builder import build

@@ -1,9 +1,9 @@
-"""From a question to passages, one way:
+"""The knowledge base: one object for searching, asking and reading a file.
 
     options ─ Question ─ rows that pass ─ [bm25 ─ vector] ─ both exact scores for every row ─ fusion ─ hits
 
-A retriever that cannot run (no vectors in the file, no embedder, a provider that is down) is left out, and `degraded`
-says why.
+A retriever that cannot run (the file has no vectors, no embedder is available, a provider is down) is skipped;
+`degraded` of the answer gives the reason.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from types import TracebackType
 from typing import (
     TYPE_CHECKING,
     Any,
-    Concatenate,
     Literal,
-    ParamSpec,
+    NamedTuple,
     Self,
     TypeVar,
     Unpack,
+    cast,
     overload,
 )
 
@@ -50,7 +50,7 @@ from ragfile.search.file_rows import FileRows
 from ragfile.search.opener import FileOpener
 from ragfile.search.question import Question
 from ragfile.search.result_columns import ResultColumns
-from ragfile.search.retrieval import Part
+from ragfile.search.retriever_fusion import Part
 from ragfile.types import (
     FieldWeights,
     Float32s,
@@ -74,9 +74,9 @@ if TYPE_CHECKING:
     from ragfile.search.excerpts import Excerpt
     from ragfile.search.explanation import Explanation
     from ragfile.search.llm_tools import Tool
+    from ragfile.search.rows import OpenRows
 
-    P = ParamSpec("P")
-    R = TypeVar("R")
+    CallT = TypeVar("CallT", bound=Callable[..., object])
     Base = TypeVar("Base", bound="KnowledgeBase")
 else:
     Answer = deferred("ragfile.answer.answers", "Answer")
@@ -89,26 +89,36 @@ else:
     Tool = deferred("ragfile.search.llm_tools", "Tool")
 
 
-def names_file(
-    method: Callable[Concatenate[Base, P], R],
-) -> Callable[Concatenate[Base, P], R]:
-    """Name the file in errors of damaged sections, which do not know it."""
+def names_file(method: CallT) -> CallT:
+    """Add the file's path to errors about damaged sections."""
 
     @functools.wraps(method)
-    def call(self: Base, /, *args: P.args, **kwargs: P.kwargs) -> R:
+    def call(self: KnowledgeBase, /, *args: object, **kwargs: object) -> object:
         try:
             return method(self, *args, **kwargs)
         except CorruptError as error:
             error.name_file(self.path)
             raise
 
-    return call
+    return cast("CallT", call)
 
 
 class KnowledgeBase:
-    """A 1.0 file opened for asking; see the package's open().
+    """An open ragfile. Create one with `ragfile.open`.
 
-    Each call answers from one commit, whatever refresh() does in another thread meanwhile.
+    Every call answers from one commit, even if another thread calls `refresh()` meanwhile. An object may
+    be shared between threads, sent to other processes by pickle, and used as a context manager.
+    `len(rf)` is the number of live chunks.
+
+    Rows number the chunks of a commit from 0. A deleted row keeps its number until the file is compacted.
+
+        with ragfile.open("kb.ragfile") as rf:
+            for hit in rf.search("how long do pods live?", k=3):
+                print(hit.score, hit.source, hit.text)
+
+    Attributes:
+        path: Path or URL of the file.
+        counters: Numbers of `searches`, `cached` answers and `embedding_calls` since the file was opened.
     """
 
     path: str
@@ -128,7 +138,7 @@ class KnowledgeBase:
         return _empty, (type(self),), self._current
 
     def __setstate__(self, current: Current, view: Opened | None = None) -> None:
-        """Begin with what is open, or with a view of it that stays as it is."""
+        """Share the open commits, or stay with the one in `view`."""
         self._current, self.path, self.counters = current, current.path, current.counters
         self._view = view
 
@@ -144,26 +154,26 @@ class KnowledgeBase:
         self.close()
 
     def __len__(self) -> int:
-        """Live chunks."""
+        """Return the number of live chunks."""
         return self._open.rows.live
 
     def __repr__(self) -> str:
         opened, kind = self._view or self._current.opened, type(self).__name__
-        what = "closed" if opened is None else opened.rows.shown()
-        return f"<{kind} {self.path}, {what}>"
+        state = "closed" if opened is None else opened.rows.shown()
+        return f"<{kind} {self.path}, {state}>"
 
-    # ------------------------------------------------------------------------------------------------ what is open --
+    # ------------------------------------------------------------------------------------------------ the open commit --
 
     @property
     def _open(self) -> Opened:
-        """What is open; ValueError once it is closed."""
+        """The open state; ValueError after close()."""
         opened = self._view or self._current.opened
         if opened is None:
             raise ValueError(f"{self.path} is closed")
         return opened
 
     def _now(self) -> Opened:
-        """The same for a call that answers from it: a file that was written over is refused."""
+        """Return the open state for one call; ChangedError if the file was overwritten."""
         opened = self._view or self._current.opened
         if opened is None:
             raise ValueError(f"{self.path} is closed")
@@ -172,42 +182,60 @@ class KnowledgeBase:
 
     @property
     def rows(self) -> FileRows:
-        """The rows of the commit that is open: what they hold, and exact search by one retriever."""
-        return self._now().rows
+        """The rows of the open commit: the low-level interface to exact search and stored values."""
+        return cast("FileRows", self._now().rows)
 
     @property
     def file(self) -> Container:
         """The file as a container: sections, signatures, raw bytes."""
-        return self._open.rows.file
+        return cast("FileRows", self._open.rows).file
 
     @property
     def generation(self) -> int:
-        """The number of the commit that is open. Compaction does not start it again."""
+        """The number of the open commit. Numbers keep rising through compaction."""
         return self._open.rows.generation
 
     @property
     @names_file
     def info(self) -> dict[str, Any]:
-        """The file at a glance."""
-        return self._now().rows.file.info
+        """A summary of the file, ready for JSON: counts, sizes, the model, the sections."""
+        return cast("FileRows", self._now().rows).file.info
 
     @property
     def embedder(self) -> Embedder | None:
-        """What turns questions into vectors: the one given, else the model that the file records, where it is on this
-        machine. A file never makes anybody talk to a server."""
+        """The embedder of questions, or None without one.
+
+        It is the one given to `ragfile.open`, else the model that the file records if it is installed on
+        this machine. A file alone never causes a network request.
+        """
         return self._open.retrieval.vectors.embedder
 
     @names_file
-    def strategy(self, name: str) -> Any:  # anything that an opener returns
-        """The searcher of a section that an opener was registered for."""
+    def strategy(self, name: str) -> Any:  # Any: each opener returns its own type
+        """Open a custom section with the opener registered for its name.
+
+        Args:
+            name: Name of the section.
+
+        Returns:
+            The opener's result.
+
+        Raises:
+            KeyError: The file has no such section, or no opener is registered for it.
+        """
         section = self.file.section(name)
         if section is None:
             raise KeyError(f"{self.path} has no section {name!r}")
         return custom_sections.opener(name)(section, self)
 
     def at_commit(self) -> Self:
-        """The commit that is open now, as an object that stays as it is: its methods agree with one
-        another, whatever refresh() does here meanwhile.
+        """Return this knowledge base fixed at the open commit, so that several calls agree.
+
+        `refresh()` has no effect on it, and closing it does nothing.
+
+            view = rf.at_commit()
+            hits = view.search("key rotation")
+            documents = view.sources(hit.id for hit in hits)
         """
         if self._view is not None:
             return self
@@ -216,16 +244,23 @@ class KnowledgeBase:
         return view
 
     def refresh(self) -> bool:
-        """Looks for a newer commit, or a newer file under the same name; True when there was one.
+        """Switch to the newest commit, also if the file was replaced by another one.
 
-        Calls that are under way in other threads end with the commit that they began with. A new file that cannot be read
-        leaves the old one open, and a closed one stays closed. Without effect on an older generation, or on at_commit().
+        Calls in other threads finish with the commit that they began with. If the new file cannot be
+        read, the old one stays open. Objects opened at an older generation, and those of `at_commit()`,
+        do not change.
+
+        Returns:
+            Whether there was a newer commit.
+
+        Raises:
+            ValueError: The knowledge base is closed.
         """
-        _ = self._open  # which refuses a closed one
+        _ = self._open  # raises if closed
         return self._view is None and self._current.refresh()
 
     def close(self) -> None:
-        """Lets the file go. Views that were handed out stay valid as long as they live; closing at_commit() does nothing."""
+        """Close the file. Arrays and hits already returned stay valid."""
         if self._view is None:
             self._current.close()
 
@@ -236,7 +271,25 @@ class KnowledgeBase:
     def search(self, query: str, k: int = 12, **options: Unpack[SearchOptions]) -> Hits:
         """Return the k best passages for a question.
 
-        All filters are applied before ranking. docs/reference/search-options.md explains each option.
+        Filters are applied before ranking. Answers are cached: an identical question is answered from
+        memory until the file changes.
+
+            rf.search("rotate keys", k=5, where={"lang": "en"}, drop_repeats=True)
+
+        Args:
+            query: The question. It may be empty if `vector` or `similar_to` is given.
+            k: Maximum number of passages.
+            **options: See docs/reference/search-options.md.
+
+        Returns:
+            Hits, best first. `degraded` of the list is not empty if a retriever was skipped. Texts and
+            metadata are read from the file on first access.
+
+        Raises:
+            TypeError: An option does not exist or has a wrong type.
+            ValueError: An option is out of bounds, or two options contradict one another.
+            KeyError: `similar_to` names no chunk.
+            ChangedError: The file was overwritten while it was open.
         """
         asked = SEARCH.complete(options)
         if asked["rerank"]:
@@ -271,13 +324,12 @@ class KnowledgeBase:
         return hits
 
     def _reranked(self, query: str, k: int, options: SearchOptions, asked: dict[str, Any]) -> Hits:
-        """Return k hits in the order of `rerank`, of as many as it reads."""
+        """Return the k best hits by `rerank`, which reads at least READ candidates."""
         from ragfile.search import reranker
 
         reranker.check(asked)
-        wider: dict[str, Any] = {
-            **options, "rerank": False, "offset": 0, "pool": max(asked["pool"], reranker.READ),
-        }  # fmt: skip
+        pool = max(asked["pool"], reranker.READ)
+        wider: SearchOptions = {**options, "rerank": False, "offset": 0, "pool": pool}
         count = max(asked["offset"] + k, reranker.READ)
         hits = self.at_commit().search(query, count, **wider)
         return reranker.reordered(query, hits, asked["rerank"], asked["offset"], k)
@@ -298,13 +350,26 @@ class KnowledgeBase:
         self, queries: Iterable[str], k: int = 12, *, columns: bool = False,
         **options: Unpack[BatchOptions],
     ) -> list[Hits] | ResultColumns:  # fmt: skip
-        """Search many questions at once: each retriever is one call into the core. Answers are not kept.
+        """Search for many questions at once, faster than one by one. Answers are not cached.
 
-        columns=True returns Columns, arrays of all answers, instead of a list of Hits.
+            first, second = rf.search_batch(["key rotation", "pod lifetime"], k=5)
+
+        Args:
+            queries: The questions.
+            k: Maximum number of passages for each question.
+            columns: Return the answers as arrays instead of hits.
+            **options: See docs/reference/search-options.md.
+
+        Returns:
+            One Hits for each question in order, or with `columns=True` one ResultColumns for all.
+
+        Raises:
+            TypeError: An option does not exist or has a wrong type.
+            ValueError: An option is out of bounds, or `where` or `vectors` has not one item per question.
         """
         asked = BATCH.complete(options)
         request_id = asked.pop("request_id")
-        question = Question(queries, k, **asked)
+        question = Question(cast("list[str]", queries), k, **asked)  # makes a list of any iterable
         opened, notes = self._now(), question.notes
         name = request_id or tracing.new()
         with tracing.request(name):
@@ -325,10 +390,10 @@ class KnowledgeBase:
     def _columns(
         self, opened: Opened, question: Question, parts: list[Part], request_id: str
     ) -> ResultColumns:
-        """The answers of a batch as arrays."""
+        """Return the answers of a batch as arrays."""
         notes = question.notes
         ranked = retriever_fusion.together(len(question.texts), parts)
-        why = next((why for _, _, why in parts if why), "")
+        why = next((part.degraded for part in parts if part.degraded), "")
         self.counters["searches"] += len(question.texts)
         notes.note("fetch")
         return ResultColumns(
@@ -338,7 +403,7 @@ class KnowledgeBase:
         )  # fmt: skip
 
     def _answered(self, opened: Opened, question: Question, request_id: str | None) -> Hits:
-        """The answer to one question."""
+        """Return the answer to one question."""
         retrieval, rows, notes = opened.retrieval, opened.rows, question.notes
         question.limited(rows.live)
         name = request_id or tracing.new()
@@ -375,23 +440,49 @@ class KnowledgeBase:
         self, question: str, *, stream: Literal[True], **options: Unpack[AskOptions]
     ) -> Events: ...
     @names_file
-    def ask(self, question: str, *, stream: bool = False, **options: Any) -> Answer | Events:
-        """An Answer with checked citations; with stream=True its Events, as they come.
+    def ask(
+        self, question: str, *, stream: bool = False, **options: Unpack[AskOptions]
+    ) -> Answer | Events:
+        """Answer a question with checked citations.
 
-        The options are those of ragfile.qa.ask.
+        Without `model`, the answer is made of sentences of the file.
+
+            answer = rf.ask("how often are keys rotated?", model="openai:gpt-4.1-mini")
+            print(answer.text, answer.citations)
+
+        Args:
+            question: The question.
+            stream: Return the steps of the answer as they are made.
+            **options: See docs/reference/answer-options.md.
+
+        Returns:
+            An Answer, or with `stream=True` an iterator of Event that closes the model's connection when
+            it is closed. A model that fails is no error: `degraded` gives the reason.
+
+        Raises:
+            TypeError: An option does not exist or has a wrong type.
+            ValueError: The question is empty, or an option is out of bounds.
+            FormatError, OSError: The file cannot be read, and `allow_ungrounded` is not set.
         """
-        from ragfile.answer.pipeline import ask  # with all that chat needs, which a search does not
+        from ragfile.answer.pipeline import ask  # imports the chat modules, which no search needs
 
         return ask(self.at_commit(), question, stream=stream, **options)
 
     @names_file
     def highlights(self, query: str, passage: Hit | Chunk | Candidate | int) -> list[Span]:
-        """Where the text of a passage has the question's words, stems included: in order, without overlaps.
+        """Return the places of a question's words in a passage.
 
-        passage is a hit, a chunk, a candidate or a row. Spans are code points of its text, with the
-        markup that it has. A file without a BM25 index has no words to compare.
+        Words are compared as the index does, by their stems.
+
+        Args:
+            query: The question.
+            passage: A hit, chunk, candidate or row number.
+
+        Returns:
+            Spans of the passage's text in code points, in order and without overlaps. Empty if the file
+            has no BM25 index.
         """
-        from ragfile.search import highlight_spans  # which a search does not need
+        from ragfile.search import highlight_spans  # no search needs it
 
         rows = self._now().rows
         text = _text_of(rows, passage)
@@ -405,7 +496,25 @@ class KnowledgeBase:
     def explain(
         self, query: str, passage: int | str, k: int = 12, **options: Unpack[ExplainOptions]
     ) -> Explanation:
-        """Explain the place of a row, or of the chunk of an id, in the answer to a question."""
+        """Explain the rank of one passage in the answer to a question.
+
+            print(rf.explain("rotate keys", "security.md#4"))
+
+        Args:
+            query: The question.
+            passage: A row number or the id of a chunk.
+            k: Number of passages that the search would return.
+            **options: See docs/reference/search-options.md.
+
+        Returns:
+            Every number behind the rank: scores by term and retriever, ranks, and the filters that
+            exclude the passage.
+
+        Raises:
+            KeyError: No chunk has this id.
+            IndexError: The row is deleted or outside the file.
+            ValueError: `mode` is "keyword", or `where` is a list of filters.
+        """
         from ragfile.search.explanation import explained
 
         opened = self._now()
@@ -416,8 +525,19 @@ class KnowledgeBase:
 
     @takes(SEARCH)
     async def asearch(self, query: str, k: int = 12, **options: Unpack[SearchOptions]) -> Hits:
-        """As search, for programs that must not wait: it runs on a thread of a small pool. A cancelled question that
-        has not begun is never asked. On that thread the texts of the hits are read, too."""
+        """Run `search` on a thread of a small pool, without blocking the event loop.
+
+        The texts of the hits are read on that thread, too. A question cancelled before its turn is
+        never asked.
+
+        Args:
+            query: The question.
+            k: Maximum number of passages.
+            **options: See docs/reference/search-options.md.
+
+        Returns:
+            Hits, best first, with all fields read.
+        """
         from ragfile.answer.async_api import asked
 
         return await asked(self._read_search, query, k, **options)
@@ -426,10 +546,19 @@ class KnowledgeBase:
     async def asearch_batch(
         self, queries: Iterable[str], k: int = 12, **options: Unpack[BatchOptions]
     ) -> list[Hits]:
-        """As search_batch, in the way of asearch; texts are read when they are looked at."""
+        """Run `search_batch` on a thread of a small pool, without blocking the event loop.
+
+        Args:
+            queries: The questions.
+            k: Maximum number of passages for each question.
+            **options: See docs/reference/search-options.md.
+
+        Returns:
+            One Hits for each question; texts are read on first access.
+        """
         from ragfile.answer.async_api import asked
 
-        return await asked(self.search_batch, queries, k, **options)
+        return await asked(lambda: self.search_batch(queries, k, **options))
 
     @overload
     async def aask(
@@ -440,17 +569,26 @@ class KnowledgeBase:
         self, question: str, *, stream: Literal[True], **options: Unpack[AskOptions]
     ) -> AsyncEvents: ...
     async def aask(
-        self, question: str, *, stream: bool = False, **options: Any
+        self, question: str, *, stream: bool = False, **options: Unpack[AskOptions]
     ) -> Answer | AsyncEvents:
-        """As ask, in the way of asearch; stream=True gives the same Events to `async for`."""
+        """Run `ask` on a thread of a small pool, without blocking the event loop.
+
+        Args:
+            question: The question.
+            stream: Return the steps of the answer as they are made, for `async for`.
+            **options: See docs/reference/answer-options.md.
+
+        Returns:
+            An Answer, or with `stream=True` AsyncEvents.
+        """
         from ragfile.answer.async_api import AsyncEvents, asked
 
-        answer: Any = self.ask
-        found = await asked(answer, question, stream=stream, **options)
-        return AsyncEvents(found) if stream else found
+        if stream:
+            return AsyncEvents(await asked(lambda: self.ask(question, stream=True, **options)))
+        return await asked(lambda: self.ask(question, **options))
 
-    def _read_search(self, query: str, k: int, **options: Any) -> Hits:
-        """A search whose hits are read."""
+    def _read_search(self, query: str, k: int, **options: Unpack[SearchOptions]) -> Hits:
+        """Search, and read the fields of the hits."""
         hits = self.search(query, k, **options)
         for hit in hits:
             hit.read()
@@ -460,18 +598,40 @@ class KnowledgeBase:
         self, *, name: str = "search", description: str = "Find passages by words and meaning.",
         k: int = 5, **options: Unpack[SearchOptions],
     ) -> Tool:  # fmt: skip
-        """(schema, call) for a language model: a JSON schema, and a function of its arguments. The options are those of
-        every search of the tool."""
+        """Return the search as a tool for a language model.
+
+            schema, call = rf.as_tool(where={"lang": "en"})
+            response = client.chat.completions.create(model=..., messages=..., tools=[schema])
+            passages = call(**json.loads(arguments))
+
+        Args:
+            name: Name of the tool.
+            description: The description that the model reads.
+            k: Default number of passages; the model may ask for 1 to 50.
+            **options: Options of every search of the tool. The model can narrow `where`, never widen it.
+
+        Returns:
+            A Tool: a JSON schema and a function.
+        """
         from ragfile.search.llm_tools import tool
 
-        return tool(self, name, description, k, dict(options))
+        return tool(self, name, description, k, options)
 
     @names_file
     def excerpt(
         self, query: str, passage: Hit | Chunk | Candidate | int, size: int = 300
     ) -> Excerpt:
-        """The sentences of a passage that have most of the question's words, up to `size` characters, with these
-        words marked. Without any, its first sentences."""
+        """Return the sentences of a passage that have most of a question's words.
+
+        Args:
+            query: The question.
+            passage: A hit, chunk, candidate or row number.
+            size: Maximum length in characters.
+
+        Returns:
+            The excerpt with its place in the passage and the spans of the words. Without any of the
+            words, it is the passage's first sentences.
+        """
         from ragfile.search import excerpts, highlight_spans
 
         rows = self._now().rows
@@ -482,12 +642,20 @@ class KnowledgeBase:
         return excerpts.excerpt(text, found, size)
 
     def nearness(self, question: str, hits: Sequence[Hit]) -> float:
-        """How many deviations of the sample the nearest of some hits is above its mean, by the vector of the
-        question; -inf where vectors were not asked."""
+        """Return how near the nearest of some hits is to a question in meaning.
+
+        Args:
+            question: The question that found the hits.
+            hits: Hits with a score by vector; others are ignored.
+
+        Returns:
+            The best vector score, in standard deviations above the mean score of the file's sample. -inf
+            if no hit has a vector score, or the question cannot be embedded.
+        """
         return self._now().retrieval.nearness(question, hits)
 
     def _kept(self, opened: Opened, known: Hits, question: Question, request_id: str) -> Hits:
-        """An answer that was given before."""
+        """Return a copy of a cached answer."""
         self.counters["cached"] += 1
         hits = _copied(known)
         question.notes.note("cache")
@@ -502,16 +670,28 @@ class KnowledgeBase:
         threads: int | None = None, min_score: Vector | float | None = None, effort: float = 1.0,
         recall: NDArray[np.float64] | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
-        """The k best rows for each query vector, exactly: rows int64[m, k], scores float32[m, k], best first.
+        """Return the k nearest rows for each query vector, by the file's metric.
 
-        where is a filter, a bool for each row, row numbers, ids, or a list with one of these for each query. k is at
-        most the number of live rows. min_score is a score that rows must reach, one for all queries or one for each: the
-        search is faster for knowing it. What is left over is row -1 with score -inf. With k=None, all rows that reach
-        least are found, and the arrays are as wide as the longest answer.
+            rows, scores = rf.nearest(queries, k=10, where={"lang": "en"})
 
-        effort is the share of the rows that is looked at, where they lie in clusters: below 1, the most promising
-        clusters first. recall, an array of m float64, then takes the share of the k best that each answer has: 1
-        where bounds prove that it has all, and else an estimate.
+        Args:
+            vectors: One query vector, or m of them.
+            k: Number of rows for each query, at most the number of live rows. None for all rows that
+                reach `min_score`.
+            where: A filter, a bool for each row, row numbers, ids, or a list with one of these per query.
+            threads: Number of threads. The default is one for each processor.
+            min_score: Minimum score: one number, or one per query. A higher minimum makes the search faster.
+            effort: Share of the vectors to scan, above 0 and at most 1. Below 1, a file with clusters
+                scans the most promising ones first, and the result is approximate.
+            recall: Array of m float64 to fill with the share of the k best that was found: 1 if bounds
+                prove it, else an estimate.
+
+        Returns:
+            Row numbers int64[m, k] and scores float32[m, k], best first. Unused places hold row -1 and
+            score -inf. With `k=None` the arrays are as wide as the longest answer.
+
+        Raises:
+            ValueError: The file has no vectors, or those given have another dimension.
         """
         rows, queries = self._now().rows, np.asarray(vectors)
         chosen = reachable_rows.sets_of(rows, where, 1 if queries.ndim == 1 else len(queries))
@@ -525,10 +705,26 @@ class KnowledgeBase:
         threads: int | None = None, k1: float | None = None, b: float | None = None,
         min_score: Vector | float | None = None, fields: FieldWeights | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
-        """As nearest, by BM25 over the text. A row without any of the terms is not found.
+        """Return the k best rows for each text by BM25. Rows without any of its terms are not found.
 
-        fields gives fields of the index other weights than the file's, such as {"headers": 3}; scores have the bits of
-        a file that was built with these, and 0 leaves a field out.
+            rows, scores = rf.match(["key rotation"], k=10, fields={"headers": 3})
+
+        Args:
+            texts: One text, or m of them.
+            k: Number of rows for each text. None for all rows that reach `min_score`.
+            where: A filter, a bool for each row, row numbers, ids, or a list with one of these per text.
+            threads: Number of threads. The default is one for each processor.
+            k1: Saturation of term frequencies. The default is the file's.
+            b: Normalization by length, from 0 to 1. The default is the file's.
+            min_score: Minimum score: one number, or one per text.
+            fields: Weights of fields of the index, from 0 (ignored) to 255. Other fields keep the file's
+                weights. Scores equal those of a file built with these weights.
+
+        Returns:
+            Row numbers int64[m, k] and scores float32[m, k], as `nearest` returns them.
+
+        Raises:
+            ValueError: The file has no BM25 index, or no field of a given name.
         """
         rows, texts = self._now().rows, [texts] if isinstance(texts, str) else list(texts)
         chosen = reachable_rows.sets_of(rows, where, len(texts))
@@ -541,10 +737,22 @@ class KnowledgeBase:
         self, rows: Rows, *, text: str | None = None, vector: Vector | None = None, k1: float | None = None,
         b: float | None = None, fields: FieldWeights | None = None,
     ) -> Float32s:  # fmt: skip
-        """The exact score of each of these rows, for a text by BM25 or for a vector by the file's metric.
+        """Return the exact score of each of some rows, by BM25 for a text or by the file's metric for a vector.
 
-        The rows of an answer can be given as they are: -1, which fills it up, scores -inf. A row without a vector
-        scores NaN. Deleted rows are refused.
+        Args:
+            rows: Row numbers, in any order. -1, the padding of an answer, scores -inf.
+            text: Text to score by BM25.
+            vector: Vector to compare, instead of `text`.
+            k1: Saturation of term frequencies. The default is the file's.
+            b: Normalization by length, from 0 to 1. The default is the file's.
+            fields: Weights of fields of the BM25 index, as for `match`.
+
+        Returns:
+            float32 scores in the order of `rows`. A row without a vector scores NaN.
+
+        Raises:
+            ValueError: Neither or both of `text` and `vector` are given.
+            IndexError: A row is deleted or outside the file.
         """
         return reachable_rows.score(
             self._now().rows, rows, text=text, vector=vector, k1=k1, b=b, fields=fields
@@ -553,7 +761,7 @@ class KnowledgeBase:
     # ---------------------------------------------------------------------------------------------------- rows --
 
     def row(self, chunk_id: str) -> int | None:
-        """The live row of a chunk id ("document#index"), or None."""
+        """Return the live row of a chunk id such as "guide.md#3", or None."""
         return self._now().rows.row(chunk_id)
 
     def hit(
@@ -563,110 +771,154 @@ class KnowledgeBase:
         score_type: str = "score",
         scores: dict[str, float] | None = None,
     ) -> Hit:
-        """The Hit of a row."""
+        """Return a row as a Hit, with the scores given.
+
+        Raises:
+            IndexError: The row is deleted or outside the file.
+        """
         return self._now().rows.hit(row, score, score_type, scores)
 
     def chunk(self, row: int) -> Chunk:
-        """The Chunk of a row; its metadata includes the document's."""
+        """Return a row as a Chunk. Its metadata includes that of its document.
+
+        Raises:
+            IndexError: The row is deleted or outside the file.
+        """
         return self._now().rows.chunk(row)
 
     def vector(self, row: int) -> NDArray[np.floating[Any]]:
-        """The stored vector of a row, a view of the map."""
+        """Return the stored vector of a row, without a copy.
+
+        Raises:
+            ValueError: The row has no vector.
+            IndexError: The row is deleted or outside the file.
+        """
         return self._now().rows.vector(row)
 
     def vectors(self, segment: int | None = None) -> NDArray[np.floating[Any]] | None:
-        """The stored vectors of the live rows, in the order of live_rows(); None where there are none.
+        """Return the stored vectors of the live rows, in the order of `live_rows()`.
 
-        They are a view of the map, without a copy, where the file has one segment and no deleted rows. Otherwise
-        they are copied together. A row without a vector is NaN. With `segment`, the vectors are those of that segment
-        alone. The first call checks all of the section's bytes: seven milliseconds for 150 MB in memory, else a read
-        of the section. For single rows there is vector(row), which checks what it gives.
+        The array is a view of the file if there is one segment without deleted rows, else a copy. The
+        first call verifies the whole section: about 7 ms for 150 MB in memory, else one read of it.
+        `vector(row)` verifies only the row that it returns.
+
+        Args:
+            segment: Number of a segment, to return its vectors only.
+
+        Returns:
+            An array [rows, dimension], NaN where a row has no vector; None if no row has one.
         """
         return self._now().rows.vectors(segment)
 
     def vector_mask(self) -> NDArray[np.bool_]:
-        """bool[rows]: whether a row has a vector. It can be a filter: `where=~rf.vector_mask()`."""
+        """Return a bool for each row: whether it has a vector. Use it as a filter: `where=~rf.vector_mask()`."""
         return self._now().rows.vector_mask()
 
     def live_rows(self) -> Int64s:
-        """The numbers of the rows that are not deleted, in order, as int64. There are len(rf) of them."""
+        """Return the numbers of the live rows in order, as int64[len(rf)]."""
         return self._now().rows.live_rows()
 
     # ----------------------------------------------------------------------------------------------- documents --
 
     def documents(self) -> Iterator[Document]:
-        """Every document, in order of segment and id."""
+        """Yield every document, by segment and id."""
         return self._now().rows.documents()
 
     def document_ids(self) -> list[str]:
-        """The ids of all documents, in order; no text is read."""
+        """Return the ids of all documents, sorted. No text is read."""
         return self._now().rows.document_ids()
 
     def document(self, doc_id: str) -> Document | None:
-        """The Document with this id, or None."""
+        """Return the document with an id, or None."""
         return self._now().rows.document(doc_id)
 
     @names_file
     def sources(self, chunk_ids: str | Iterable[str]) -> list[Document]:
-        """The documents that these chunks are from, each once, in order of first mention; unknown ids are passed over."""
+        """Return the documents of some chunks, each once, in order of first mention.
+
+        Args:
+            chunk_ids: One id or several; unknown ids are ignored.
+        """
         return self._now().rows.sources(chunk_ids)
 
     @names_file
     def context(self, chunk_id: str, before: int = 200, after: int = 200) -> str:
-        """The chunk's text with up to so many characters of its document on either side."""
+        """Return a chunk's text with the text around it in its document.
+
+        Args:
+            chunk_id: Id of the chunk, such as "guide.md#3".
+            before: Maximum number of characters before the chunk.
+            after: Maximum number of characters after it.
+
+        Raises:
+            KeyError: No chunk has this id.
+        """
         return self._now().rows.context(chunk_id, before, after)
 
     # -------------------------------------------------------------------------------------------------- tables --
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
-        """The live chunks for anything that takes Arrow streams: texts, ids, metadata with types, vectors. Needs no extra."""
+        """Stream the live chunks to any Arrow library: texts, ids, typed metadata and vectors. No extra is needed."""
         return self._now().rows.__arrow_c_stream__(requested_schema)
 
     def to_dataset(self) -> pyarrow.dataset.Dataset:
-        """The live chunks as a dataset for DuckDB, polars and pyarrow, which reads the columns that a query
-        names of the rows that pass its conditions.
+        """Return the live chunks as a dataset for DuckDB, polars and pyarrow.
+
+        A query reads only the columns that it names, of the rows that pass its conditions.
         """
         return self._now().rows.to_dataset()
 
     def to_arrow(self) -> pyarrow.Table:
-        """The live chunks as a pyarrow.Table."""
+        """Return the live chunks as a pyarrow.Table."""
         return self._now().rows.to_arrow()
 
     def to_pandas(self) -> pandas.DataFrame:
-        """The live chunks as a pandas.DataFrame."""
+        """Return the live chunks as a pandas.DataFrame."""
         return self._now().rows.to_pandas()
 
 
 def _empty(kind: type[Base]) -> Base:
-    """Return a knowledge base that __setstate__ fills."""
+    """Return a knowledge base for __setstate__ to fill."""
     return kind.__new__(kind)
 
 
-def _likeness(rows: Any, query: str, vector: Any, similar_to: str | int) -> tuple[str, Any, int]:
-    """(text, vector, row that is left out) of a question for passages like one that is there."""
+class _Likeness(NamedTuple):
+    """A search for passages similar to one: its text, its vector, and the row to leave out."""
+
+    text: str
+    vector: Vector | Vectors | None
+    row: int
+
+
+def _likeness(
+    rows: OpenRows, query: str, vector: Vector | Vectors | None, similar_to: str | int
+) -> _Likeness:
+    """Return the search for passages similar to a chunk or row; the caller's text and vector win."""
     row = rows.row(similar_to) if isinstance(similar_to, str) else similar_to
     if row is None:
         raise KeyError(f"{rows.path} has no chunk {similar_to!r}, which similar_to= names")
     text = query or rows.chunk(row).content
     if vector is None and rows.vector_mask()[row]:
         vector = rows.vectors_of([row])[0]
-    return text, vector, row
+    return _Likeness(text, vector, row)
 
 
-def _text_of(rows: Any, passage: Any) -> str:
-    """The text of a hit or the like, or of a row, as a number of Python's or numpy's."""
-    return rows.chunk(passage).text if hasattr(passage, "__index__") else passage.text
+def _text_of(rows: OpenRows, passage: Hit | Chunk | Candidate | int) -> str:
+    """Return the text of a passage or of a row; row numbers may be numpy integers."""
+    return (
+        passage.text if isinstance(passage, Hit | Chunk | Candidate) else rows.chunk(passage).text
+    )
 
 
 def _given(hits: Hits) -> Hits:
-    """An answer for its first taker, while the kept one stays as it is."""
+    """Return a copy of a new answer for its caller; the original stays in the cache."""
     copies = _copied(hits)
     copies.request_id, copies.generation = hits.request_id, hits.generation
     return copies
 
 
 def _copied(hits: Hits) -> Hits:
-    """Hits that their taker may change."""
+    """Return copies of hits, which the caller may change."""
     copies = [copy_of(hit) for hit in hits]
     found = Hits(copies, degraded=hits.degraded, timings=dict(hits.timings))
     found.missing_shards, found.skipped, found.estimated_recall = (

@@ -1,4 +1,4 @@
-"""One way to open, whatever the content is."""
+"""Open, sign and verify files, URLs and datasets of any format."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import contextlib
 import os
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, overload
 
 import numpy as np
 
@@ -21,18 +21,28 @@ from ragfile.ground.offline import is_offline, why
 from ragfile.ground.urls import is_dataset, is_remote, shown
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.search.file_rows import FileRows
-from ragfile.types import Dialect, StrPath
+from ragfile.types import Dialect, PairStrategy, StrPath
 
 if TYPE_CHECKING:
     from ragfile.file.signatures import Signature
     from ragfile.file.source import ByteSource
     from ragfile.ground.signing_keys import PrivateKey, PublicKey
+    from ragfile.shards.executors import ExecutorChoice
 else:
+    ExecutorChoice = deferred("ragfile.shards.executors", "ExecutorChoice")
     PrivateKey = deferred("ragfile.ground.signing_keys", "PrivateKey")
     PublicKey = deferred("ragfile.ground.signing_keys", "PublicKey")
     Signature = deferred("ragfile.file.signatures", "Signature")
 
-HEAD = 1 << 16  # bytes that tell what a file is
+HEAD = 1 << 16  # bytes that determine the format of a file
+
+
+class _Options(TypedDict, total=False):
+    """Arguments of a KnowledgeBase over a collection."""
+
+    embedder: str | Embedder | None
+    embedding_cache: StrPath | bool | None
+    offline: bool
 
 
 @overload
@@ -40,7 +50,7 @@ def open(
     path: StrPath, *, embedder: str | Embedder | None = None, generation: int = 0, strict: bool = False,
     embedding_cache: StrPath | bool | None = None, cache: StrPath | None = None, offline: bool = False,
     redirects: bool = False, trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
-    executor: Any = None, workers: int | None = None,
+    executor: ExecutorChoice = None, workers: int | None = None,
     allow_partial: bool = False, pin: bool = False,
 ) -> KnowledgeBase: ...  # fmt: skip
 @overload
@@ -58,40 +68,44 @@ def open(
     generation: int = 0, strict: bool = False, embedding_cache: StrPath | bool | None = None,
     cache: StrPath | None = None, offline: bool = False, redirects: bool = False,
     trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
-    executor: Any = None, workers: int | None = None, allow_partial: bool = False,
+    executor: ExecutorChoice = None, workers: int | None = None, allow_partial: bool = False,
     pin: bool = False,
 ) -> KnowledgeBase | PairFile:  # fmt: skip
-    """Opens a knowledge base for reading. The content decides what it is, not the suffix.
-
-    embedder is a name or an object that turns questions into vectors; without it the model that the
-    file records is used. embedding_cache is a folder that keeps the vectors of questions
-    (ragfile.embedding.cache). generation opens an older commit of a 1.0 file; strict refuses one
-    whose newest commit is damaged. dim and dialect are for 0.1.0 files: the dimension of vectors
-    that do not state it, and "strict", "reference" (files by the reference script) or "auto"
-    (strict, else reference with a warning).
-
-    path may be a URL (http, https or s3): of a 1.0 file only what is asked for is fetched, others
-    are fetched whole. cache is a folder that keeps what was fetched for the next time.
-    offline=True, or RAGFILE_OFFLINE, opens no socket: a URL is an error, and questions to an
-    embedder that is a server are answered by words alone. redirects=True follows a URL's redirects
-    to other hosts.
-
-    trusted are public keys (files, or their text): a file that none of them signed as it is now is
-    refused with SignatureError, and every block is checked against the signature when it is read.
-
-    path may be a dataset: a folder, or an s3:// URL that ends with "/". executor says who asks its
-    shards: None (this process), "process", "ray" or "dask", with so many workers. allow_partial
-    answers without shards that cannot be asked, which is an error otherwise: a partial answer
-    that says so.
-
-    pin=True is for a local file of version 1.0 that is asked often: what a vector question sweeps
-    is copied into huge pages when it is first needed. info counts the bytes ("pinned").
-
-    For a type checker, the result is a KnowledgeBase, or a PairFile where dim or dialect is given;
-    to open a 0.1.0 file without either, use ragfile.PairFile(path).
+    """Open a knowledge base for reading. The content determines the format, not the suffix.
 
         with ragfile.open("kb.ragfile") as rf:
             print(rf.search("How long do pods live?")[0].text)
+
+    Args:
+        path: a file, a dataset (a folder, or an s3:// URL that ends with "/"), or a URL (http, https,
+            s3). Of a remote 1.0 file only the needed bytes are fetched; other formats are fetched whole.
+        embedder: a name, or an object that turns questions into vectors. Default: the file's model.
+        dim: for a 0.1.0 file: components of a vector, if the file does not record them.
+        dialect: for a 0.1.0 file: "strict", "reference" (files of the reference script) or "auto"
+            (strict, else reference with a warning).
+        generation: an older commit of a 1.0 file to read. Default: the newest.
+        strict: refuse a file with a damaged newest commit.
+        embedding_cache: a folder for the vectors of questions (ragfile.embedding.cache).
+        cache: a folder for bytes fetched from a URL.
+        offline: open no socket, as RAGFILE_OFFLINE does. A URL is then an error, and questions to a
+            remote embedder are answered by BM25 alone.
+        redirects: follow redirects of a URL to other hosts.
+        trusted: public keys (files, or their text). One of them must have signed the file as it is, and
+            every block is checked against the signature when it is read.
+        executor: how a dataset searches its shards: None (in this process), "process", "ray" or "dask".
+        workers: workers of the executor.
+        allow_partial: answer without shards that cannot be searched; `hits.missing_shards` lists them.
+        pin: copy the data that vector searches scan into huge pages, on first use. For a local 1.0 file
+            that is searched often; `info["pinned"]` counts the bytes.
+
+    Returns:
+        A KnowledgeBase, or a PairFile for a 0.1.0 file. Type checkers infer a PairFile if dim or dialect
+        is given; otherwise use ragfile.PairFile(path) for them.
+
+    Raises:
+        FormatError: the file has an unknown format, or is damaged.
+        SignatureError: none of the trusted keys signed the file.
+        RemoteError: a URL cannot be read, or offline is set.
     """
     if is_remote(path) and (offline or is_offline()):
         raise RemoteError(why(shown(path)))
@@ -110,7 +124,7 @@ def open(
             path, cache, redirects, embedder=embedder, dim=dim, dialect=dialect, generation=generation, strict=strict,
             embedding_cache=embedding_cache, trusted=trusted,
         )  # fmt: skip
-    head = bytes(memoryview(_core.Map(path))[:HEAD])  # which does not wait for a pipe
+    head = bytes(memoryview(_core.Map(path))[:HEAD])  # a map does not block on a pipe
     _refuse_unsigned(path, head, trusted)
     if pin and head[:8] != b"RAGFILE\1":
         raise ValueError(f"{os.fspath(path)}: pin=True is for files of version 1.0")
@@ -127,7 +141,11 @@ def open(
             trusted=trusted,
             pin=pin,
         )
-    options: Any = {"embedder": embedder, "embedding_cache": embedding_cache, "offline": offline}
+    options: _Options = {
+        "embedder": embedder,
+        "embedding_cache": embedding_cache,
+        "offline": offline,
+    }
     if _looks_like_text(head):
         return KnowledgeBase(path, source=_of_collection(path, "ragmd"), **options)
     if _is_half_of_a_pair(path, head):
@@ -135,8 +153,10 @@ def open(
     raise FormatError(f"{os.fspath(path)}: not a RAGFile: {_content(path, head)}", at=0)
 
 
-def _refuse_unsigned(path, head, trusted):
-    """Only 1.0 files can be signed."""
+def _refuse_unsigned(
+    path: StrPath, head: bytes, trusted: Iterable[PublicKey | StrPath | bytes] | None
+) -> None:
+    """Raise SignatureError for a trusted file of a format that cannot be signed: all but 1.0."""
     if trusted is not None and (head[:7] != b"RAGFILE" or head[7:8] == b"\0"):
         name = shown(path) if is_remote(path) else os.fspath(path)
         raise SignatureError(
@@ -144,14 +164,12 @@ def _refuse_unsigned(path, head, trusted):
         )
 
 
-def _looks_like_text(head):
+def _looks_like_text(head: bytes) -> bool:
     return head.removeprefix(b"\xef\xbb\xbf")[:3] == b"---"
 
 
-def _is_half_of_a_pair(path, head):
-    """Whether a file is the index or the metadata of a FAISS + JSON pair whose other half lies
-    beside it.
-    """
+def _is_half_of_a_pair(path: StrPath, head: bytes) -> bool:
+    """Return whether a file is the index or metadata of a FAISS + JSON pair with both files present."""
     from ragfile.exchange.faiss.json_pair import pair_paths
 
     path = os.fspath(path)
@@ -165,8 +183,8 @@ def _is_half_of_a_pair(path, head):
     return os.path.exists(other)
 
 
-def _content(path, head):
-    """What a file is, and how to make a RAGFile of it."""
+def _content(path: StrPath, head: bytes) -> str:
+    """Return the format of a file, with the call that makes a RAGFile from it."""
     from ragfile.exchange.conversion import format_of
     from ragfile.ingest.loaders import LoadError, sniff
 
@@ -185,17 +203,27 @@ def _content(path, head):
 
 
 def _open_remote(
-    url, cache, redirects, *, embedder, dim, dialect, generation, strict, embedding_cache, trusted
+    url: str,
+    cache: StrPath | None,
+    redirects: bool,
+    *,
+    embedder: str | Embedder | None,
+    dim: int | None,
+    dialect: Dialect,
+    generation: int,
+    strict: bool,
+    embedding_cache: StrPath | bool | None,
+    trusted: Iterable[PublicKey | StrPath | bytes] | None,
 ) -> KnowledgeBase | PairFile:
     from ragfile.net.fetcher import mapped
 
-    there = mapped(url, cache, redirects)
-    head = there.read(0, 11)
+    remote = mapped(url, cache, redirects)
+    head = remote.read(0, 11)
     _refuse_unsigned(url, head, trusted)
     if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
-        return PairFile.over(there, dim=dim, dialect=dialect, name=there.path)
-    options: Any = {"embedder": embedder, "embedding_cache": embedding_cache}
-    source: ByteSource = RemoteSource(url, cache, redirects, there)
+        return PairFile.over(remote, dim=dim, dialect=dialect, name=remote.path)
+    options: _Options = {"embedder": embedder, "embedding_cache": embedding_cache}
+    source: ByteSource = RemoteSource(url, cache, redirects, remote)
     if head[:7] == b"RAGFILE" or not _looks_like_text(head):
         return KnowledgeBase(
             url, source=source, generation=generation, strict=strict, trusted=trusted, **options
@@ -203,8 +231,8 @@ def _open_remote(
     return KnowledgeBase(url, source=_of_collection(source), **options)
 
 
-def _of_collection(path, kind="ragmd"):
-    """The source of a collection that is held in memory."""
+def _of_collection(path: StrPath | ByteSource, kind: str = "ragmd") -> ByteSource:
+    """Return the source of a collection that is converted in memory."""
     from ragfile.exchange.collection_source import CollectionSource
 
     return CollectionSource(path, kind)
@@ -214,39 +242,56 @@ def sign(
     path: StrPath, key: PrivateKey | StrPath | bytes, *, signer: str = "", signed: str = "",
     password: bytes | None = None,
 ) -> Signature:  # fmt: skip
-    """Vouches for the content of a file, or of a dataset, with an Ed25519 key.
+    """Sign the content of a file, or of a dataset's newest generation, with an Ed25519 key.
 
-    A file gets a commit of its own. Of a dataset the newest generation is signed, by objects beside
-    it. key is a file with a private key (PEM or OpenSSH) or its text; password opens an encrypted
-    one. signer and signed (a time, in ISO 8601, or "now") are kept with the signature as you say
-    them. Signatures that others gave to the same content stay. What is changed afterwards is not
-    signed.
+    A file gets a commit for the signature, a dataset an object. Signatures by others of the same content
+    are kept. Later changes are not covered.
+
+    Args:
+        path: a file or a dataset.
+        key: a private key (PEM or OpenSSH): a file, or its text.
+        signer: a name to store with the signature.
+        signed: a time to store, in ISO 8601, or "now".
+        password: the password of an encrypted key.
+
+    Returns:
+        The signature.
+
+    Raises:
+        FormatError: the file cannot hold a signature.
+        ValueError: the key or the time is not valid.
     """
-    options: Any = {"signer": signer, "signed": signed, "password": password}
     if is_dataset(path):
         from ragfile.shards.dataset_signatures import sign as sign_dataset
 
-        return sign_dataset(path, key, **options)
+        return sign_dataset(path, key, signer=signer, signed=signed, password=password)
     from ragfile.write.signature_commit import sign as sign_file
 
-    return sign_file(path, key, **options)
+    return sign_file(path, key, signer=signer, signed=signed, password=password)
 
 
-Fault: TypeAlias = tuple[str, int, str, str]  # kind, offset, what, section
+Fault: TypeAlias = tuple[str, int, str, str]  # kind, offset, description, section
 
 
 def verify(
     path: StrPath, *, full: bool = True, keys: Iterable[PublicKey | StrPath | bytes] | None = None
 ) -> tuple[list[Fault], dict[str, int]]:
-    """Checks every byte of a file, and that its sections agree with one another. One behind a URL
-    is fetched whole. Of a dataset, every shard and what its manifest says of them.
+    """Check every byte of a file, and that its sections agree; of a dataset, all shards and the manifest.
 
-    With keys (public ones: files, or their text), one of them must have signed the file as it is,
-    and every block must be the one that was signed.
+    A file at a URL is fetched whole. Damage in a file with parity can be repaired:
+    repair(path, dry_run=True) lists the parts that can be restored.
 
-    Damage in a file with parity can be repaired: repair(path, dry_run=True) says what comes back.
+    Args:
+        path: a file, a URL or a dataset.
+        full: check all bytes, not only the structure.
+        keys: public keys (files, or their text). One of them must have signed the file as it is, and
+            every block must match the signature.
 
-    Returns a list of faults (kind, offset, what, section), empty when all is well, and counts.
+    Returns:
+        A list of faults (kind, offset, description, section), empty for an intact file, and counts by name.
+
+    Raises:
+        FormatError: the file cannot be opened at all.
     """
     if is_dataset(path):
         from ragfile.shards.verification import verify as verify_dataset
@@ -281,48 +326,54 @@ def verify(
     return faults, counts
 
 
-def _forgeries(path, mapped, keys) -> list[Fault]:
-    """What is not as one of the keys signed it."""
+def _forgeries(
+    path: StrPath, mapped: _core.Map | _core.Remote, keys: Iterable[PublicKey | StrPath | bytes]
+) -> list[Fault]:
+    """Return the faults of a file against the signatures by the keys."""
     from ragfile.file.signatures import require
     from ragfile.ground.signing_keys import PublicKey
 
-    reader, found = _core.Reader(mapped), []
+    reader = _core.Reader(mapped)
+    found: list[Fault] = []
     try:
         require(reader, [PublicKey.of(key) for key in keys], os.fspath(path))
     except (SignatureError, FormatError) as error:
         return [(type(error).__name__, 0, str(error), "rag.signatures")]
     for entry in reader.entries:
         try:
-            section: Any = reader.section(entry["name"], entry["segment"])
-            section.check()
+            section = reader.section(entry["name"], entry["segment"])
+            if section is not None:
+                section.check()
         except FormatError as error:
             found.append((type(error).__name__, error.at or entry["at"], str(error), entry["name"]))
     return found
 
 
-def _disagreements(path, mapped) -> list[Fault]:
-    from ragfile.file.consistency import (
-        disagreements,
-    )  # with text's tables, which opening does not need
+def _disagreements(path: StrPath, mapped: _core.Map | _core.Remote) -> list[Fault]:
+    from ragfile.file.consistency import disagreements  # with tables that opening does not need
 
     try:
-        source = RemoteSource(path, begun=mapped) if is_remote(path) else FileSource(path)
+        source: ByteSource = FileSource(path)
+        if is_remote(path):
+            assert isinstance(mapped, _core.Remote)
+            source = RemoteSource(path, begun=mapped)
         with FileRows(open_snapshot(source)) as rows:
             return disagreements(rows)
     except FormatError as error:
         return [(type(error).__name__, error.at or 0, str(error), error.section or "")]
 
 
-def _verify_pairs(file):
-    """A 0.1.0 file has few checksums: every pair is walked."""
-    faults, counts = (
-        [],
-        {"sections": len(file.strategies), "blocks": 0, "commits": 0, "abandoned": 0, "faults": 0},
-    )
-    for name in [name for name in ("keyword", "vector") if name in file.strategies]:
+def _verify_pairs(file: PairFile) -> tuple[list[Fault], dict[str, int]]:
+    """Check every pair of a 0.1.0 file, which has few checksums."""
+    faults: list[Fault] = []
+    counts = {"sections": len(file.strategies), "blocks": 0, "commits": 0, "abandoned": 0}
+    kinds: tuple[PairStrategy, ...] = ("keyword", "vector")
+    for name in kinds:
+        if name not in file.strategies:
+            continue
         try:
             counts["blocks"] += file.verify(name)
         except FormatError as error:
-            faults.append((type(error).__name__, error.at, str(error), name))
+            faults.append((type(error).__name__, error.at or 0, str(error), name))
     counts["faults"] = len(faults)
     return faults, counts

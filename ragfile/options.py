@@ -9,7 +9,7 @@ option that a door does not offer names the door and the reason in `absent`.
 """
 
 from collections.abc import Sequence
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, TypedDict
 
 from ragfile.ground.option_table import Option, OptionTable, Schema
 from ragfile.types import (
@@ -44,7 +44,7 @@ _VECTOR: Schema = {
 }  # fmt: skip
 
 
-def _fusion(value: Any) -> Any:  # Any: a JSON value
+def _fusion(value: object) -> object:
     """Return a fusion as Python spells it; JSON has no tuples."""
     if not isinstance(value, list):
         return value

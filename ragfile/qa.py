@@ -1,19 +1,19 @@
-"""From a question to an answer with its sources; or to all that a model needs, without calling one.
+"""From a question to an answer with its sources, or to a prompt for any model.
 
 answer = rf.ask("how do I rotate the keys?", model="openai:gpt-4.1-mini")
-answer.text          with [n] for the passages that it rests on
+answer.text          with [n] for the passages that support it
 answer.citations     each [n], checked: document, page or header path, exact characters
 answer.sources       the passages by their numbers
-answer.unsupported   sentences that the passages do not bear out
+answer.unsupported   sentences that the passages do not support
 
 for event in rf.ask(question, model=…, stream=True):
     event.kind       sources, then delta and citation, then done or error
 
 ready = prepare(rf, "how do I rotate the keys?", budget=2000)
 ready.prompt         the text for the model
-ready.sources        what it is from, for people, ready for JSON
-ready.contexts       the passages in it
-ready.dropped        those that did not fit, with the reason
+ready.sources        the sources of the passages, for people, ready for JSON
+ready.contexts       the passages in the prompt
+ready.dropped        passages that did not fit, with the reason
 """
 
 from __future__ import annotations
@@ -56,8 +56,16 @@ __all__ = [
 
 @dataclass(slots=True)
 class Ready:
-    """A question made ready for a model. `degraded` says why a leg of the search was left out, if
-    one was.
+    """A prompt for a model, with its passages and sources.
+
+    Attributes:
+        prompt: The text for the model.
+        sources: Where the passages are from, one entry per file and page or section, ready for JSON.
+        contexts: The passages in the prompt, best first.
+        dropped: Passages that did not fit, with the reason.
+        tokens: Size of the passages in tokens, with their source lines.
+        degraded: Why a retriever of the search was skipped, or "".
+        request_id: Name of the request in the log.
     """
 
     prompt: str
@@ -75,13 +83,28 @@ def prepare(
     system: Iterable[str] = (), limit: int | None = None, per_file: int | None = None,
     neighbours: bool = True, **search: Unpack[RetrievalOptions],
 ) -> Ready:  # fmt: skip
-    """Searches, packs what was found into `budget` tokens by `count`, at most `limit` passages and
-    `per_file` of one file, and renders the template.
+    """Search, fit the passages into a budget, and render a prompt, without calling a model.
 
-    rerank is False, True for the built-in measure, or a model as ragfile.rerank takes it. The
-    budget is for the passages with their source lines; the question and the template's own words
-    come on top. search are options of rf.search, such as mode, where or drop_repeats; system are texts
-    that go before the prompt.
+    Args:
+        rf: The knowledge base.
+        question: The question.
+        k: Number of passages to retrieve.
+        rerank: True to reorder the passages by the built-in measure, or a model as for `ragfile.rerank`.
+        budget: Number of tokens for the passages with their source lines. The question and the
+            template's own text are not counted.
+        template: Template of the prompt; see ragfile.answer.prompts.
+        count: Function that counts the tokens of a text.
+        system: Texts to put before the prompt.
+        limit: Maximum number of passages.
+        per_file: Maximum number of passages of one file.
+        neighbours: Extend the best passages with the chunks that follow under the same heading.
+        **search: Options of the search; see docs/reference/search-options.md.
+
+    Returns:
+        The prompt, its passages and their sources.
+
+    Raises:
+        ValueError: The budget is negative, an option is out of bounds, or the template is invalid.
     """
     hits = rf.search(question, k, **search)
     found = candidates_of(hits)
@@ -103,8 +126,10 @@ def prepare(
     )  # fmt: skip
 
 
-def _frame(question, candidates, template, count):
-    """The most tokens that a template puts around one of these passages."""
+def _frame(
+    question: str, candidates: Iterable[Candidate], template: str, count: Callable[[str], int]
+) -> int:
+    """Return the most tokens that the template adds around one of the passages."""
     alone = count(render(question, [], template))
     return max(
         (count(render(question, [c.without_text()], template)) - alone for c in candidates),

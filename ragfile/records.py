@@ -1,8 +1,7 @@
-"""The nouns that the steps hand to one another: plain records, cheap to make, without behaviour of their own.
+"""The records that the steps of a search exchange: documents, chunks, candidates and hits.
 
-Chunk and Candidate have the five and six fields of the canonical interface; beside them they carry the span
-of the text in its document (`start`, `end`, in code points), which is what lets every passage be traced to
-its source:
+Chunk and Candidate have the five and six fields of the canonical interface, and the span of the text
+in its document (`start`, `end`, in code points), which traces every passage to its source:
 
     document.text[chunk.start:chunk.end] == chunk.content
 """
@@ -13,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from gc import get_referents
 from itertools import combinations, groupby
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from ragfile.errors import CorruptError
 from ragfile.ground.annotations import deferred
@@ -26,20 +25,24 @@ else:  # a tenth of the time that importing this module takes
         for name in ("Fields", "Floats", "Fusion", "Metadata", "Tags", "Where")
     )
 
+R = TypeVar("R")
 
-def _of_mapping(cls, value):
-    """A record from a mapping with its field names; what is missing or not known is said by name."""
+
+def _of_mapping(cls: type[R], value: object) -> R:
+    """Return a record from a mapping with its field names, or raise TypeError with the wrong names."""
     what = f"a {cls.__name__.lower()}"
     if not isinstance(value, Mapping):
         raise TypeError(f"{what} is a {cls.__name__} or a mapping, not {type(value).__name__}")
-    known = {f.name: f.default is MISSING and f.default_factory is MISSING for f in fields(cls)}
+    declared: Any = cls  # Any: a dataclass
+    known = {
+        f.name: f.default is MISSING and f.default_factory is MISSING for f in fields(declared)
+    }
     missing = [name for name, is_needed in known.items() if is_needed and name not in value]
     other = [str(name) for name in value if name not in known]
     if missing or other:
-        said = [f"lacks {', '.join(missing)}"] * bool(missing) + [
-            f"does not know {', '.join(other)}"
-        ] * bool(other)
-        raise TypeError(f"{what} {' and '.join(said)}; its fields are {', '.join(known)}")
+        faults = [f"lacks {', '.join(missing)}"] * bool(missing)
+        faults += [f"does not know {', '.join(other)}"] * bool(other)
+        raise TypeError(f"{what} {' and '.join(faults)}; its fields are {', '.join(known)}")
     return cls(**value)
 
 
@@ -51,14 +54,14 @@ class Span(NamedTuple):
 
 
 NUMBERED = ("page", "slide", "row")
-"""The parts of a source that have numbers: a segment's metadata has its number under this name."""
+"""The numbered parts of a source. A segment's metadata has its number under one of these names."""
 
 
 @dataclass(slots=True)
 class Segment:
-    """A part of a document that no chunk may cross:
+    """A part of a document that no chunk may cross: a page, a slide, a row.
 
-    a page, a slide, a row. Its metadata goes on every chunk in it.
+    Every chunk in it gets its metadata.
     """
 
     start: int
@@ -68,9 +71,10 @@ class Segment:
 
 @dataclass(slots=True)
 class Document:
-    """One source text, normalised. Without segments it is one piece, whose chunks begin at `body`, behind its front matter.
+    """One source text, normalised.
 
-    `edits` lead back to the text as it was read (text.restored), none where that was no other.
+    Without segments it is one piece; its chunks begin at `body`, after the front matter. `edits` restore
+    the text as it was read (see `original`); there are none if normalisation changed nothing.
     """
 
     id: str
@@ -84,27 +88,28 @@ class Document:
 
     @property
     def original(self) -> str:
-        """The text as its loader read it: of text and Markdown files, character for character what is in the file."""
-        from ragfile.text import restored  # with its tables, which opening and asking do not need
+        """The text as its loader read it; for text and Markdown files, the exact characters of the file."""
+        from ragfile.text import restored  # with tables that opening and searching do not need
 
         try:
-            return restored(self.text, self.edits)
+            text: str = restored(self.text, self.edits)
         except ValueError as error:
             raise CorruptError(
                 f"the original text of document {self.id!r}: {error}", section="rag.meta"
             ) from None
+        return text
 
     @classmethod
     def of(cls, value: Self | Fields) -> Self:
-        """A Document as it is, or one made from a mapping with its field names."""
+        """Return a Document as it is, or one from a mapping with its field names."""
         return value if isinstance(value, cls) else _of_mapping(cls, value)
 
 
 @dataclass(slots=True)
 class Chunk:
-    """The unit that is indexed and found.
+    """The unit of indexing and search.
 
-    `start` is -1 where the chunk did not come from a known document.
+    `start` and `end` are the span in the document, in code points; -1 if the document is unknown.
     """
 
     doc_id: str
@@ -121,16 +126,16 @@ class Chunk:
         return self.content
 
     def whole(self) -> tuple[Any, ...]:
-        """The fields of all PARTS, in their order."""
+        """Return the fields of all PARTS, in their order."""
         return tuple(getattr(self, field_name) for field_name in PART_OF)
 
     @property
     def uuid(self) -> str:
-        """A UUID that is the same for the same document and index at any time and place."""
+        """A UUID of document id and chunk index, equal on every machine."""
         return chunk_uuid(self.doc_id, self.chunk_index)
 
     def to_dict(self) -> Metadata:
-        """The canonical five fields."""
+        """Return the canonical five fields."""
         return {
             "doc_id": self.doc_id,
             "chunk_index": self.chunk_index,
@@ -141,13 +146,13 @@ class Chunk:
 
     @classmethod
     def of(cls, value: Self | Fields) -> Self:
-        """A Chunk as it is, or one made from a mapping with its field names."""
+        """Return a Chunk as it is, or one from a mapping with its field names."""
         return value if isinstance(value, cls) else _of_mapping(cls, value)
 
 
 @dataclass(slots=True)
 class Candidate:
-    """A chunk that a leg proposes, with that leg's score. Higher is better."""
+    """A chunk proposed by a retriever, with its score. Higher is better."""
 
     doc_id: str
     chunk_index: int
@@ -160,7 +165,7 @@ class Candidate:
 
     @property
     def key(self) -> tuple[str, int]:
-        """What names a chunk, and what decides a tie."""
+        """The identity of the chunk, which also orders equal scores."""
         return self.doc_id, self.chunk_index
 
     @property
@@ -169,7 +174,7 @@ class Candidate:
         return self.content
 
     def to_dict(self) -> Metadata:
-        """The canonical six fields."""
+        """Return the canonical six fields."""
         return {
             "doc_id": self.doc_id,
             "chunk_index": self.chunk_index,
@@ -180,7 +185,7 @@ class Candidate:
         }
 
     def scored(self, score: float) -> Candidate:
-        """The same candidate with another score; the original is left alone."""
+        """Return the same candidate with another score."""
         return Candidate(
             self.doc_id,
             self.chunk_index,
@@ -193,12 +198,12 @@ class Candidate:
         )
 
     def without_text(self) -> Candidate:
-        """The same candidate, but for its text."""
+        """Return the same candidate without its text."""
         return replace(self, content="")
 
     @classmethod
     def of(cls, value: Self | Hit | Fields) -> Self:
-        """A Candidate as it is, or one made of a search's hit, or of a mapping with its field names."""
+        """Return a Candidate as it is, or one from a hit or a mapping with its field names."""
         if isinstance(value, Hit):
             return cls(
                 value.doc_id, value.chunk_index, value.text, value.score, value.tags, value.metadata,
@@ -208,7 +213,7 @@ class Candidate:
 
 
 def best_first(candidates: Iterable[Candidate]) -> list[Candidate]:
-    """Candidates by falling score, ties by (doc_id, chunk_index)."""
+    """Sort candidates by falling score, ties by (doc_id, chunk_index)."""
     return sorted(candidates, key=lambda c: (-c.score, c.doc_id, c.chunk_index))
 
 
@@ -216,7 +221,7 @@ UUID_NAMESPACE = bytes.fromhex("6f1d7f0e2a5c5b0c9d0c3e8b7a41f652")
 
 
 def chunk_uuid(doc_id: str, chunk_index: int, collection: str = "") -> str:
-    """The UUID of a chunk, for stores whose ids are UUIDs: version 5, the same for the same three at any time and place."""
+    """Return the version 5 UUID of a chunk, equal on every machine, for stores with UUIDs as ids."""
     import hashlib  # both here, so that importing ragfile does not load them
     from uuid import UUID
 
@@ -225,7 +230,7 @@ def chunk_uuid(doc_id: str, chunk_index: int, collection: str = "") -> str:
 
 
 class Candidates(list[Candidate]):
-    """A list of Candidate, best first. `degraded` is the reason why a leg was left out, or ""."""
+    """A list of Candidate, best first. `degraded` is the reason a retriever was skipped, or ""."""
 
     __slots__ = ("degraded",)
 
@@ -238,7 +243,19 @@ class Candidates(list[Candidate]):
 
 @dataclass(slots=True)
 class Plan:
-    """How to retrieve: which legs, how deep, through which filters, and how the legs are put together."""
+    """How to retrieve: the retrievers, the candidates of each, the filters and the fusion.
+
+    Attributes:
+        k: results to return.
+        pool: candidates of each retriever.
+        rrf_k: constant of reciprocal rank fusion.
+        fusion: how rankings are combined.
+        vector: whether to search by vector.
+        lexical: whether to search by BM25.
+        where: a filter on metadata.
+        tags_any: tags of which a chunk must have one.
+        tags_all: tags that a chunk must have.
+    """
 
     k: int = 12
     pool: int = 50
@@ -252,14 +269,14 @@ class Plan:
 
 
 class Stretch(NamedTuple):
-    """Text of a document, and its span there in code points (-1 where that is not known)."""
+    """Text of a document, and its span there in code points (-1 if unknown)."""
 
     text: str
     start: int
     end: int
 
 
-# A hit that a search found is read on first look, in these parts: which fields come together.
+# A hit of a search reads its fields on first use, in these parts.
 PARTS = {
     "identity": ("id", "doc_id", "chunk_index", "start", "end"),
     "passage": ("text",),
@@ -268,7 +285,7 @@ PARTS = {
 ALL_PARTS = tuple(PARTS)
 PART_OF = {name: part for part, names in PARTS.items() for name in names}
 _WAITING = [some for n in range(len(PARTS) + 1) for some in combinations(ALL_PARTS, n)]
-# By the parts that wait and the one that is read: those that wait then.
+# (unread parts, the part that is read) -> parts that remain unread.
 _AFTER = {
     (waiting, part): tuple(one for one in waiting if one != part)
     for waiting in _WAITING
@@ -277,42 +294,43 @@ _AFTER = {
 
 
 class _Unread:
-    """What is read when somebody first asks for it: `found_in` is the reader, what it reads, and the parts that wait.
+    """Fields that are read on first use: `found_in` is (reader, key for it, unread parts).
 
-    A slot that was never filled asks __getattr__, so fields that are there cost nothing more.
+    Only an empty slot reaches __getattr__, so fields already read cost nothing more.
     """
-
-    __slots__ = ("found_in",)
 
     found_in: tuple[Any, Any, tuple[str, ...]]
 
-    if not TYPE_CHECKING:  # a type checker would take any misspelt name for one of these
+    if (
+        not TYPE_CHECKING
+    ):  # mypy misses slots of a base; with __getattr__, misspelt names would pass
+        __slots__ = ("found_in",)
 
-        def __getattr__(self, name):
+        def __getattr__(self, name: str) -> object:
             part = PART_OF.get(name)
             if part is None:
                 raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
-            reader, what, waiting = self.found_in
-            values, names = reader.read(what, part), PARTS[part]
-            is_untouched = len(names) == 1 or _slots_filled(self) == _FILLED[waiting]
+            reader, key, unread = self.found_in
+            values, names = reader.read(key, part), PARTS[part]
+            is_untouched = len(names) == 1 or _slots_filled(self) == _FILLED[unread]
             for field_name, value in zip(names, values, strict=True):
                 if is_untouched or not _is_filled(self, field_name):
                     setattr(self, field_name, value)
-            self.found_in = reader, what, _AFTER[waiting, part]
+            self.found_in = reader, key, _AFTER[unread, part]
             return object.__getattribute__(self, name)
 
 
-def _slots_filled(record):
-    """How many slots have a value: asking each that has none would cost an exception."""
+def _slots_filled(record: object) -> int:
+    """Return the number of slots with a value; checking each would cost an exception for each empty one."""
     return len(get_referents(record))
 
 
-def _is_untouched(hit):
-    """Whether all parts of a hit wait, and its taker has set none of their fields."""
+def _is_untouched(hit: Hit) -> bool:
+    """Return whether no part of a hit was read, and no field set by its caller."""
     return _slots_filled(hit) == _FILLED[ALL_PARTS] and hit.found_in[2] == ALL_PARTS
 
 
-def _is_filled(record, name):
+def _is_filled(record: object, name: str) -> bool:
     try:
         object.__getattribute__(record, name)
     except AttributeError:
@@ -322,9 +340,9 @@ def _is_filled(record, name):
 
 @dataclass(slots=True)
 class Hit(_Unread):
-    """One passage of an answer: where it is from, why it is here (`scores` by leg), and its exact text.
+    """One passage of a result: its source, its exact text, and its `scores` by retriever.
 
-    Hits of a search read their text and metadata from the file when they are first looked at.
+    Hits of a search read their text and metadata from the file on first use.
     """
 
     id: str
@@ -342,65 +360,71 @@ class Hit(_Unread):
 
     @classmethod
     def unread(
-        cls, reader: Any, what: Any, score: float, score_type: str, scores: dict[str, float]
+        cls, reader: object, key: object, score: float, score_type: str, scores: dict[str, float]
     ) -> Self:
-        """A hit whose other fields are reader.read(what, part) when they are first looked at."""
+        """Return a hit that reads its other fields by reader.read(key, part) on first use."""
         hit = cls.__new__(cls)
-        hit.found_in, hit.score = (reader, what, ALL_PARTS), score
+        hit.found_in, hit.score = (reader, key, ALL_PARTS), score
         hit.score_type, hit.scores = score_type, scores
         return hit
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return type(self), tuple(getattr(self, one.name) for one in fields(self))
 
     def read(self) -> Self:
-        """The hit itself, with all that it has to say read from the file: in one step, if nothing was read or set."""
+        """Read all fields from the file and return the hit; in one step if none was read or set."""
         if _is_untouched(self):
-            reader, what, _ = self.found_in
-            for name, value in zip(PART_OF, reader.read(what, "whole"), strict=True):
+            reader, key, _ = self.found_in
+            for name, value in zip(PART_OF, reader.read(key, "whole"), strict=True):
                 setattr(self, name, value)
-            self.found_in = reader, what, ()
+            self.found_in = reader, key, ()
             return self
         for name in PARTS:
             self.part(name)
         return self
 
     def part(self, name: str) -> tuple[Any, ...]:
-        """The fields of one of the PARTS."""
+        """Return the fields of one of the PARTS."""
         return tuple(getattr(self, field_name) for field_name in PARTS[name])
 
     def whole(self) -> tuple[Any, ...]:
-        """The fields of all PARTS, in their order."""
+        """Return the fields of all PARTS, in their order."""
         return tuple(getattr(self, field_name) for field_name in PART_OF)
 
     @property
     def uuid(self) -> str:
-        """A UUID that is the same for the same document and index at any time and place."""
+        """A UUID of document id and chunk index, equal on every machine."""
         return chunk_uuid(self.doc_id, self.chunk_index)
 
     def context(self, *, before: int = 1, after: int = 1) -> Stretch:
-        """The document's text from so many chunks before this one to so many after it, without a gap.
+        """Return the document's text around this chunk, without gaps, read from the open file.
 
-        Chunks that were deleted alone end it. Read from the open file, so it is not there for a hit that
-        came out of a pickle.
+        Args:
+            before: chunks before this one. A deleted chunk ends the text.
+            after: chunks after this one.
+
+        Raises:
+            ValueError: a count is negative, or the hit has no open file, as after unpickling.
         """
         if before < 0 or after < 0:
             raise ValueError(f"before and after count chunks, not {min(before, after)}")
         if not _is_filled(self, "found_in"):
             raise ValueError(f"the hit {self.id} is of no open file: search for it again")
-        reader, what, _ = self.found_in
-        return reader.stretch(what, before, after)
+        reader, key, _ = self.found_in
+        text: Stretch = reader.stretch(key, before, after)
+        return text
 
     @property
     def vector(self) -> Floats | None:
-        """The stored vector, read from the open file; None where there is none, or the hit came out of a pickle."""
+        """The stored vector, read from the open file; None without one, or after unpickling."""
         if not _is_filled(self, "found_in"):
             return None
-        reader, what, _ = self.found_in
-        return reader.vector(what)
+        reader, key, _ = self.found_in
+        found: Floats | None = reader.vector(key)
+        return found
 
 
-# By the parts that wait: how many slots of a hit are filled when its taker has set none himself.
+# Unread parts -> filled slots of a hit with no field set by its caller.
 _FILLED = {
     waiting: _slots_filled(Hit.unread(None, None, 0.0, "", {}))
     + sum(len(PARTS[part]) for part in PARTS if part not in waiting)
@@ -411,10 +435,14 @@ _FILLED = {
 class Hits(list[Hit]):
     """A list of Hit, best first.
 
-    `degraded` is the reason why a leg was left out, or "". `timings` are ms by stage, `request_id` is its name in the log.
-    `generation` is the commit that was searched. `estimated_recall` is the share of the best by vector that was found: 1.0 unless
-    an effort below 1 left some out, then by estimate. Of a dataset, `missing_shards` are the shards that could not be asked, each
-    with the reason, and `skipped` is how often a shard was ruled out without being asked.
+    Attributes:
+        degraded: the reason a retriever was skipped, or "".
+        timings: milliseconds by stage.
+        request_id: the search's name in the log.
+        generation: the commit that was searched.
+        estimated_recall: share of the nearest vectors that was found; below 1.0 only with an effort below 1.
+        missing_shards: the shards of a dataset that could not be searched, each with the reason.
+        skipped: how often a shard was ruled out without a search.
     """
 
     __slots__ = (
@@ -449,14 +477,14 @@ class Hits(list[Hit]):
 
     @property
     def exact(self) -> bool:
-        """Whether no better passage by vector can have been missed."""
+        """Whether the search by vector was exact: no nearer passage can be missing."""
         return self.estimated_recall == 1.0
 
     @property
     def complete(self) -> bool:
-        """Whether all of the collection was searched."""
+        """Whether the whole collection was searched."""
         return not self.missing_shards
 
     def groups(self) -> list[list[Hit]]:
-        """Neighbours of one document put together: what group= found, document by document."""
+        """Return runs of hits of one document, as `group=` orders them."""
         return [list(hits) for _, hits in groupby(self, key=lambda hit: hit.doc_id)]

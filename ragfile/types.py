@@ -1,4 +1,4 @@
-"""The types that a program names when it annotates its own code: choices, filters, paths and arrays.
+"""Types for annotations in your own code: choices, filters, paths and arrays.
 
 from ragfile.types import Mode, Where
 
@@ -22,7 +22,7 @@ Mode: TypeAlias = Literal["hybrid", "vector", "bm25", "keyword"]
 """How to search."""
 
 Fusion: TypeAlias = Literal["calibrated", "rrf", "blend"]
-"""How a search puts the ranks of its retrievers together."""
+"""How a search combines the rankings of its retrievers."""
 
 FuseMethod: TypeAlias = Literal["rrf", "blend", "weighted", "calibrated"]
 """The methods of ragfile.fuse."""
@@ -34,7 +34,7 @@ Precision: TypeAlias = Literal[16, 32]
 """Bits of a stored vector component."""
 
 Layout: TypeAlias = Literal["default", "web"]
-"""For whom a file is laid out: "web" lets readers behind URLs fetch little at a time."""
+"""Layout of a file: "web" lets readers of a URL fetch small parts."""
 
 PairPrecision: TypeAlias = Literal[8, 16, 32, 64]
 """Bits of a component in a 0.1.0 file."""
@@ -55,7 +55,7 @@ ChunkKind: TypeAlias = Literal["characters", "words", "sentences", "markdown", "
 """The chunk policies."""
 
 Errors: TypeAlias = Literal["strict", "replace"]
-"""What to do with text that is not UTF-8."""
+"""Treatment of text that is not UTF-8."""
 
 Format: TypeAlias = Literal[
     "ragmd", "ragfile", "faiss+json", "parquet", "sqlite-vec", "duckdb", "npy+jsonl", "ragged-mmap", "pgvector", "chroma",
@@ -87,7 +87,7 @@ Fields: TypeAlias = Mapping[str, Any]
 """A record as a mapping with its field names."""
 
 Progress: TypeAlias = Callable[[int, int, float | None], object]
-"""Called with the documents done, the chunks done, and the share that is done where it is known."""
+"""A function called with the documents done, the chunks done, and the share done or None if unknown."""
 
 # ------------------------------------------------------------------------------------------------------------- filters
 
@@ -97,13 +97,13 @@ Scalar: TypeAlias = str | int | float | bool | None
 Operators = TypedDict(
     "Operators",
     {
-        "$eq": Any, "$ne": Any, "$gt": Scalar, "$gte": Scalar, "$lt": Scalar, "$lte": Scalar,
+        "$eq": object, "$ne": object, "$gt": Scalar, "$gte": Scalar, "$lt": Scalar, "$lte": Scalar,
         "$in": Sequence[Any], "$nin": Sequence[Any], "$any": Sequence[Any], "$all": Sequence[Any], "$exists": bool,
-        "$contains": Any, "$not": "Operators",
+        "$contains": object, "$not": "Operators",
     },
     total=False,
 )  # fmt: skip
-"""What a filter can ask of one field; all of it must hold."""
+"""Conditions on one field; all of them must hold."""
 
 if TYPE_CHECKING:
     Filters: TypeAlias = Sequence["Where"]
@@ -111,12 +111,12 @@ else:  # by the name of this module, so that it resolves in any other
     Filters = Sequence[ForwardRef("Where", module=__name__)]
 
 Condition: TypeAlias = Scalar | Sequence[Scalar] | Operators | Filters
-"""What a filter says of one name: a value to equal, operators, or the filters below "$and" and "$or"."""
+"""The value of one key of a filter: a value to equal, operators, or the filters of "$and" and "$or"."""
 
 Logic = TypedDict(
     "Logic", {"$and": Sequence["Where"], "$or": Sequence["Where"], "$not": "Where"}, total=False
 )
-"""Filters put together. A "$not" beside other names goes into an "$and"."""
+"""Combined filters. Write a "$not" beside other keys into an "$and"."""
 
 Where: TypeAlias = Mapping[str, Condition] | Logic
 """A filter on metadata: `{"lang": "en", "year": {"$gte": 2020}}`. All conditions must hold."""
@@ -130,7 +130,7 @@ if TYPE_CHECKING:
     Float32s: TypeAlias = NDArray[np.float32]
     Int64s: TypeAlias = NDArray[np.int64]
 else:
-    # numpy takes longer to import than all of ragfile, so it loads when an annotation is resolved.
+    # Importing numpy takes longer than importing ragfile, so it loads when an annotation is resolved.
     def _array_of(name: str) -> object:
         import numpy as np
         from numpy.typing import NDArray
@@ -154,16 +154,16 @@ SomeVectors: TypeAlias = Vectors | Sequence[Vector | None]
 
 
 class Table(Protocol):
-    """A table of any library that hands out Arrow streams: pyarrow, pandas, polars, DuckDB."""
+    """A table of any library with Arrow streams: pyarrow, pandas, polars, DuckDB."""
 
-    def __arrow_c_stream__(self, requested_schema: Any = None) -> Any: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
 
 
 Rows: TypeAlias = Booleans | Integers | Sequence[int]
 """Row numbers, or a bool for each row of the file."""
 
 RowFilter: TypeAlias = Where | Rows | list[str] | tuple[str, ...] | set[str] | frozenset[str]
-"""What `where=` takes: a filter on metadata, rows, or the ids of chunks and documents."""
+"""The argument `where=`: a filter on metadata, rows, or ids of chunks and documents."""
 
 RowFilters: TypeAlias = RowFilter | Sequence[RowFilter | None]
 """One filter for all questions, or a list with one for each."""
@@ -172,7 +172,7 @@ RowFilters: TypeAlias = RowFilter | Sequence[RowFilter | None]
 
 
 class SectionEntry(TypedDict):
-    """A line of a file's table of contents: `size` bytes at offset `at`, in a room of `extent` bytes."""
+    """An entry of a file's table of contents: `size` bytes at offset `at`, with `extent` bytes reserved."""
 
     name: str
     segment: int
@@ -191,8 +191,11 @@ FusionChoice: TypeAlias = Fusion | tuple[Fusion, Mapping[str, float]]
 
 
 class Boost(TypedDict):
-    """Raises scores by `weight * 0.5 ** (|value - reference| / half_life)`, value being a number or an ISO date under `field` in
-    the metadata. A date's half_life is in days. Passages without such a value stay as they are."""
+    """Raises scores by `weight * 0.5 ** (|value - reference| / half_life)`.
+
+    The value is a number or an ISO date under `field` in the metadata; a date's half_life is in days.
+    Passages without such a value keep their scores.
+    """
 
     field: str
     weight: float
@@ -201,15 +204,15 @@ class Boost(TypedDict):
 
 
 FieldWeights: TypeAlias = Mapping[str, int]
-"""Weights of fields of the BM25 index by name, 0 to 255; fields that are not named keep those of the file."""
+"""Weights of BM25 fields by name, 0 to 255; other fields keep the file's weights."""
 
 Rewrites: TypeAlias = Sequence[str] | Callable[[str], Iterable[str]]
-"""Other wordings of a question, or a function that makes them of it."""
+"""Other wordings of a question, or a function that returns them."""
 
 
 class Reranker(Protocol):
     """A model that reads a query and texts together."""
 
     def score(self, query: str, texts: Sequence[str]) -> Iterable[float]:
-        """One finite number for each text, higher for better."""
+        """Return one finite number for each text, higher for better."""
         ...

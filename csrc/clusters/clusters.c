@@ -1,4 +1,4 @@
-/* clusters.c - the section "rag.clusters": its layout, and what is checked before it is used.
+/* clusters.c - the section "rag.clusters": its layout, and the checks before its use.
  *
  *     0   8  "RAGCLUST"        12  u32 dim     24  u32 clusters, C
  *     8   u32 version, 1       16  u64 rows    28  .. 63  zero
@@ -10,10 +10,9 @@
  *                              of all 32, then 2 and 3, ...; dim and C are padded to 32
  *         rows u32             the row at each place
  *
- * Each table starts at a multiple of 64. All but the order is checked when a file is opened. A row
- * number of the order is checked when it is used: all of them would be a read of the whole table.
- * A search in few rows wants the table turned round, the place of each row, and reads it whole
- * once.
+ * Each table starts at a multiple of 64. Opening checks all tables except the order, which it would
+ * have to read whole; its row numbers are checked at use. A search in few rows needs the inverse
+ * table, the place of each row, and reads the order whole once.
  *
  * The companion rag.clustered is a shadow (shadow.c) of the rows at their places. */
 #include <math.h>
@@ -95,7 +94,7 @@ static enum rag_status check_starts(const struct rag_clusters *c, uint64_t at,
                 : rag_fail(fault, RAG_CORRUPT, at, "the clusters' places are not in order");
 }
 
-/* Numbers that bounds rest on: neither negative nor no number. */
+/* Check numbers that bounds depend on: not negative, not NaN. */
 static enum rag_status check_numbers(const struct rag_clusters *c, uint64_t from, uint64_t to,
                                      struct rag_fault *fault) {
     const uint8_t *values = rag_guard_at(&c->guard, from);
@@ -147,7 +146,7 @@ static enum rag_status turn_order(const struct rag_clusters *c, uint32_t *places
     return RAG_OK;
 }
 
-/* Threads that need them at the same time make them each; one's are kept. */
+/* Threads that need the table at the same time each build one; the first is kept. */
 enum rag_status rag_clusters_row_places(const struct rag_clusters *c, const uint32_t **places,
                                         struct rag_fault *fault) {
     uint32_t **kept = (uint32_t **)&c->places, *made, *none = NULL;

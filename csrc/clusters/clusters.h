@@ -1,9 +1,9 @@
 /* clusters.h - the section rag.clusters, shared by the files that choose, write, open and visit
- * clusters. clusters.c draws it.
+ * clusters. clusters.c documents the bytes.
  *
- * Rows that lie close together form a cluster, and the places of a shadow run from cluster to
- * cluster: a search can begin where the best rows probably are, and pass over clusters that cannot
- * hold any. The rows of the file keep their numbers; `order` says which row has a place. */
+ * Nearby rows form a cluster, and the places of a shadow are ordered by cluster: a search begins
+ * with the most promising clusters and skips those that cannot hold any result. The rows of the
+ * file keep their numbers; `order` maps a place to its row. */
 #ifndef RAG_CLUSTERS_H
 #define RAG_CLUSTERS_H
 
@@ -13,12 +13,13 @@
 enum {
     CLUSTERS_HEAD = 64,
     CLUSTERS_MAX = 65536,
-    CLUSTER_DIM_MAX = 4096, /* products of int16 stay in 32 bits for any; rows are this wide */
-    PANEL_COLUMNS = 32,     /* centroids that lie interleaved, for the kernel `turn` */
+    CLUSTER_DIM_MAX = 4096, /* products of int16 up to this width fit 32 bits */
+    PANEL_COLUMNS = 32,     /* interleaved centroids, for the kernel `turn` */
 };
 
-/* Where the tables start. A centroid has stride components, in pairs: 2 p and 2 p + 1 of centroid
- * c are at panels + 4 (panel_pairs (c / 32) + 32 p + c % 32), panel_pairs = 32 stride / 2. */
+/* The offsets of the tables. A centroid has stride components, in pairs: 2 p and 2 p + 1 of
+ * centroid c are at panels + 4 (panel_pairs (c / 32) + 32 p + c % 32), panel_pairs = 32 stride
+ * / 2. */
 struct clusters_places {
     uint64_t starts, radii, spreads, least, most, panels, order, end;
 };
@@ -29,7 +30,7 @@ static inline size_t cluster_stride(uint32_t dim) { return (size_t)align_up(dim,
 static inline size_t panel_size(uint32_t dim) { return 2 * PANEL_COLUMNS * cluster_stride(dim); }
 static inline size_t panels_of(size_t count) { return (count + PANEL_COLUMNS - 1) / PANEL_COLUMNS; }
 
-/* Puts a centroid of int16 components, zero-padded to the stride, at its place in panels. */
+/* Store a centroid of int16 components, zero-padded to the stride, in its panel. */
 static inline void put_centroid(uint8_t *panels, size_t c, const int16_t *centroid, size_t stride) {
     uint8_t *at =
         panels + c / PANEL_COLUMNS * (2 * PANEL_COLUMNS * stride) + 4 * (c % PANEL_COLUMNS);
@@ -39,11 +40,12 @@ static inline void put_centroid(uint8_t *panels, size_t c, const int16_t *centro
     }
 }
 
-/* The place of each row: made by the first search that needs it, from the whole order, and kept. */
+/* Return the place of each row: built from the whole order by the first search that needs it, then
+ * kept. */
 enum rag_status rag_clusters_row_places(const struct rag_clusters *clusters,
                                         const uint32_t **places, struct rag_fault *fault);
 
-/* A row's direction as int16 of 2^-14; zeros where it has none that bounds could hold. Returns
+/* Compute a row's direction as int16 of 2^-14; zeros if it has none that bounds can cover. Return
  * whether it has one. */
 bool rag_cluster_point(const struct rag_matrix *matrix, uint64_t row, int16_t *point, double *unit,
                        float *scratch, double *norm);

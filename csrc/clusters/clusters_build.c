@@ -1,17 +1,17 @@
-/* clusters_build.c - which row belongs to which cluster, and what a search is told of clusters.
+/* clusters_build.c - assign rows to clusters and measure the clusters.
  *
- * choose trains centroids on a sample of evenly spaced rows (clusters_train.c), then gives each row
- * to the nearest cluster of the GROUPS_ASKED groups whose centroids are nearest to it. Clusters
- * that got no row are left out. The order is by (cluster, row).
+ * choose trains centroids on a sample of evenly spaced rows (clusters_train.c), then assigns each
+ * row to the nearest cluster within the GROUPS_ASKED nearest groups. Empty clusters are dropped.
+ * The order is by (cluster, row).
  *
- * measure wants the rows in that order. A centroid becomes the mean of its rows, rounded to
+ * measure takes the rows in that order. A centroid becomes the mean of its rows, rounded to
  * integers; radius, spread and norms are measured against the centroid as it is stored, and rounded
- * so that bounds hold. A row whose norm is out of range has no direction: its cluster's radius is
- * infinite. A row with a NaN or an infinity is never ranked, and counts for nothing.
+ * so that bounds hold. A row with a norm out of range has no direction: its cluster's radius is
+ * infinite. A row with a NaN or an infinity is never ranked, and is ignored.
  *
- * All of it is integers, or binary64 row by row in one order, so the section is the same on every
- * machine and for any number of threads. Rows are taken in chunks, so memory is bounded: 8 bytes a
- * row, the sample, and the centroids. */
+ * All arithmetic is in integers, or in binary64 row by row in one order, so the section is the same
+ * on every machine and for any number of threads. Rows are taken in chunks, so memory is bounded: 8
+ * bytes a row, the sample, and the centroids. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -49,7 +49,7 @@ uint64_t rag_clustering_size(const struct rag_clustering *c) {
 
 static inline double nearest_whole(double value) { return (value + 0x1.8p52) - 0x1.8p52; }
 
-/* The canonical sums would do, but a plain sum in order is as much the same everywhere. */
+/* A plain sum in order is as reproducible as the canonical sums. */
 static double norm_of(const uint8_t *floats, uint32_t dim) {
     double square = 0;
     for (uint32_t i = 0; i < dim; i++) {
@@ -72,7 +72,7 @@ bool rag_cluster_point(const struct rag_matrix *matrix, uint64_t row, int16_t *p
     return plain;
 }
 
-/* Room for one row on its way. */
+/* Scratch memory for one row. */
 struct desk {
     double *unit;
     float *scratch;
@@ -118,7 +118,7 @@ struct assigning {
     struct rag_fault *fault;
 };
 
-/* A chunk of rows, the groups that each asks, and these pairs sorted by group. */
+/* A chunk of rows, the groups that each row considers, and these pairs sorted by group. */
 struct chunk {
     struct desk desk;
     size_t rows, stride, asked;
@@ -152,7 +152,7 @@ static struct chunk *chunk_open(uint32_t dim, size_t groups) {
     return NULL;
 }
 
-/* The nearest groups of a row, by insertion: they are few. */
+/* Find the nearest groups of a row, by insertion: they are few. */
 static void ask_groups(const struct centroids *groups, const int16_t *point, size_t asked,
                        uint32_t *out) {
     int32_t sums[PANEL_COLUMNS], scores[GROUPS_ASKED];
@@ -183,7 +183,7 @@ static void sort_pairs(struct chunk *chunk, size_t groups) {
         chunk->pairs[chunk->starts[chunk->groups[i] + 1]++] = (uint32_t)(i / chunk->asked);
 }
 
-/* The clusters of one group, for the rows that asked it. */
+/* Offer the clusters of one group to the rows that consider it. */
 static void serve_group(struct chunk *chunk, const struct centroids *part, uint32_t first,
                         size_t from, size_t to) {
     for (; from < to; from += 4) {
@@ -259,11 +259,11 @@ static struct rag_clustering *clustering_new(const struct rag_matrix *matrix, si
     return NULL;
 }
 
-/* Order and starts from the clusters of rows; number: room for most clusters. */
+/* Compute order and starts from the clusters of rows; number has room for most clusters. */
 static void sort_rows(struct rag_clustering *c, const uint32_t *to, size_t most, uint32_t *number) {
     memset(number, 0, most * sizeof *number);
     for (uint64_t i = 0; i < c->rows; i++) number[to[i]]++;
-    for (size_t k = 0; k < most; k++) { /* the numbers of rows become the clusters' own numbers */
+    for (size_t k = 0; k < most; k++) { /* row counts become cluster numbers */
         if (!number[k]) continue;
         c->starts[c->count + 2] = c->starts[c->count + 1] + number[k];
         number[k] = c->count++;
@@ -314,7 +314,7 @@ enum rag_status rag_clustering_choose(const struct rag_matrix *matrix, uint64_t 
 
 /* ------------------------------------------------------------------------------------ measuring */
 
-/* One cluster's rows as they come. */
+/* One cluster's measurements, accumulated row by row. */
 struct gauge {
     struct desk desk;
     int64_t *sums;
@@ -346,7 +346,7 @@ static void take_mean(struct rag_clustering *c, const struct rag_matrix *placed,
     put_centroid(c->panels, k, gauge->centroid, c->stride);
 }
 
-/* What a row adds to its cluster's numbers. */
+/* Add a row to its cluster's numbers. */
 static void measure_row(struct rag_clustering *c, const struct rag_matrix *placed, size_t k,
                         uint64_t place, struct gauge *gauge) {
     double norm, square = 0;
@@ -417,7 +417,7 @@ enum rag_status rag_clustering_measure(struct rag_clustering *c, const struct ra
 
 /* -------------------------------------------------------------------------------------- writing */
 
-/* A table, and zeros up to the next multiple of 64. */
+/* Write a table, then zeros up to the next multiple of 64. */
 static enum rag_status put(rag_write *write, void *context, const void *bytes, uint64_t size) {
     static const uint8_t zeros[64] = {0};
     enum rag_status status = write(context, bytes, size);

@@ -1,4 +1,4 @@
-/* clusters_build.h - centroids while clusters are made, for clusters_train.c and
+/* clusters_build.h - centroids under construction, shared by clusters_train.c and
  * clusters_build.c. */
 #ifndef RAG_CLUSTERS_BUILD_H
 #define RAG_CLUSTERS_BUILD_H
@@ -16,18 +16,18 @@ void rag_centroids_close(struct centroids *c);
 void rag_centroids_put(struct centroids *c, size_t place, const int16_t *centroid);
 void rag_centroid_of(const int64_t *sums, uint64_t count, size_t stride, int16_t *centroid);
 
-/* The best centroid that was offered to a point; of equal ones the first. */
+/* The best centroid offered to a point so far; ties keep the first. */
 struct nearest {
     int32_t score;
     uint32_t place;
 };
 #define NEAREST_NONE ((struct nearest){INT32_MIN, 0})
 
-/* Offers centroids, numbered from first on, to up to 4 points; there is room for 4. */
+/* Offer centroids, numbered from first on, to up to 4 points; arrays have room for 4. */
 void rag_centroids_nearest(const struct centroids *c, const int16_t *points, size_t count,
                            uint32_t first, struct nearest *best);
 
-/* Clusters in groups: those of group g are numbered from firsts[g] on. */
+/* Clusters in groups: those of group g have numbers from firsts[g] on. */
 struct tree {
     struct centroids groups, *parts;
     uint32_t *firsts;

@@ -1,9 +1,9 @@
-/* clusters_check.c - checks that clusters are true of the rows that they hold.
+/* clusters_check.c - check that the bounds of clusters hold for their rows.
  *
- * A search believes them: with a radius that is too small it would pass over a cluster that holds
- * one of the best rows, and a row that has no place would never be found. So each row must have one
- * place, its direction must lie within the radius of its cluster's centroid, and its norm within
- * the cluster's norms. The shadow in their order must be true of the rows at its places. */
+ * A search trusts them: a radius that is too small would drop a cluster with one of the best rows,
+ * and a row without a place would never be found. So each row must have exactly one place, a
+ * direction within the radius of its cluster's centroid, and a norm within the cluster's norms. The
+ * bounds of the shadow in that order must hold for the rows at its places. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,14 +1,14 @@
-/* clusters_train.c - centroids of a sample of rows, in two levels, the same on every machine.
+/* clusters_train.c - train centroids on a sample of rows, in two levels, reproducibly.
  *
  * Rows are points of int16 (2^-14), centroids int16 (2^-15). A point belongs to the centroid with
  * the largest product less half the centroid's square: integers, so nothing depends on the order of
  * sums, on threads or on the machine. First the sample is cut into about sqrt(C) groups, then each
  * group into its share of the C clusters; a round moves each centroid to the mean of its points. A
- * centroid that loses all its points stays where it is. Rounds begin from points that are evenly
- * spaced in the sample.
+ * centroid that loses all its points does not move. Rounds begin from points that are evenly spaced
+ * in the sample.
  *
- * Two levels cost sqrt(C) products for a point where one level costs C, and leave the clusters some
- * per cent wider. */
+ * Two levels cost sqrt(C) products per point where one level costs C, for clusters a few per cent
+ * wider. */
 #include <stdlib.h>
 
 #include "ragfile/machine.h"
@@ -40,7 +40,7 @@ void rag_centroids_put(struct centroids *c, size_t place, const int16_t *centroi
     put_centroid(c->panels, place, centroid, c->stride);
 }
 
-/* Of up to four points: the products less half the squares, panel by panel, offered to `best`. */
+/* For up to four points: offer the products less half the squares, panel by panel, to `best`. */
 void rag_centroids_nearest(const struct centroids *c, const int16_t *points, size_t count,
                            uint32_t first, struct nearest *best) {
     int32_t sums[4 * PANEL_COLUMNS];
@@ -57,7 +57,7 @@ void rag_centroids_nearest(const struct centroids *c, const int16_t *points, siz
     }
 }
 
-/* The centroid of points: their sum over their number, in twice the scale, rounded half up. */
+/* The centroid of points: their sum divided by their count, in twice the scale, rounded half up. */
 void rag_centroid_of(const int64_t *sums, uint64_t count, size_t stride, int16_t *centroid) {
     for (size_t i = 0; i < stride; i++) {
         const int64_t twice = 4 * sums[i] + (int64_t)count, by = 2 * (int64_t)count;
@@ -68,7 +68,7 @@ void rag_centroid_of(const int64_t *sums, uint64_t count, size_t stride, int16_t
     }
 }
 
-/* Some points of the sample, by number, and what they belong to. */
+/* Some points of the sample, by number, with their assignments. */
 struct flock {
     const int16_t *points;
     const uint32_t *which;
@@ -109,7 +109,7 @@ static void move(const struct flock *flock, struct centroids *c, const uint32_t 
     }
 }
 
-/* Centroids of some points; to: which each belongs to in the end. */
+/* Train centroids of some points; `to` gets the final assignment of each. */
 static bool train(const struct flock *flock, size_t count, int rounds, struct centroids *c,
                   uint32_t *to) {
     const size_t stride = flock->stride;
@@ -158,7 +158,7 @@ static void train_group(void *context, size_t g) {
     free(to);
 }
 
-/* The sample's points by group: places, and where each group's start. */
+/* Sort the sample's points by group: places, and the start of each group. */
 static void sort_groups(const uint32_t *to, size_t count, size_t groups, uint32_t *places,
                         size_t *starts) {
     memset(starts, 0, (groups + 1) * sizeof *starts);

@@ -1,20 +1,20 @@
-/* scan_clusters.c - visiting clusters, the most promising first, until enough rows were seen.
+/* scan_clusters.c - visit clusters, most promising first, until enough rows are seen.
  *
- * A question with an effort below 1 does not sweep all of a shadow. The query's product with a
- * cluster's centroid, plus what its rows spread, is the cluster's promise. Clusters are visited in
- * the order of their promises, until their rows that pass the filter are `effort` of all such rows
- * (and ROWS_LEAST, and CLUSTERS_LEAST clusters). A visit is a sweep of the cluster's blocks, and
- * ends in the candidates as any sweep does.
+ * A query with an effort below 1 sweeps only part of a shadow. A cluster's promise is the query's
+ * product with its centroid, plus a multiple of its spread. Clusters are visited by descending
+ * promise until they cover the share `effort` of all rows that pass the filter (at least ROWS_LEAST
+ * rows and CLUSTERS_LEAST clusters). A visit sweeps the cluster's blocks and collects candidates as
+ * any sweep does.
  *
- * What is left out can be proved to hold nothing: no direction u in a cluster is farther than its
- * radius from the centroid c, so <q, u> <= <q, c> + radius, and norms bound the key. A cluster
- * whose bound lies below the floor is passed over. If that is true of all that were left out, the
- * answer is proven.
+ * Bounds can prove that a skipped cluster holds no result: no direction u in a cluster is farther
+ * than its radius from the centroid c, so <q, u> <= <q, c> + radius, and norms bound the key. A
+ * cluster with a bound below the floor is skipped. If all unvisited clusters are below it, the
+ * answer is exact.
  *
- * Otherwise the recall is estimated from the answer itself. When half of the rows were seen, the
- * candidates are noted; what the other half added tells how fast additions become fewer. Misses
- * after a share f of the rows were measured to fall as f^-ESTIMATE_POWER, so an answer of which a
- * part d was added between h and f misses d (f^-p - 1) / (h^-p - f^-p).
+ * Otherwise the recall is estimated from the answer itself. The scan records the candidates after
+ * half of the rows; the additions of the second half show how fast new ones become rare. Measured
+ * misses after a share f of the rows fall as f^-ESTIMATE_POWER. So if the part d of an answer was
+ * added between shares h and f, it misses d (f^-p - 1) / (h^-p - f^-p).
  *
  * Promises are integers and binary32 in a fixed order, so every machine visits the same clusters
  * and gives the same answer. */
@@ -43,8 +43,8 @@ struct visit {
     struct shortlist shortlist;
     float *products;                   /* of the query with each centroid */
     uint32_t *ranks, *order, *scratch; /* order: clusters, the most promising first */
-    double missed;                     /* what the query's integers leave of it */
-    uint64_t seen;                     /* rows that pass, in clusters that were visited */
+    double missed;                     /* norm of the query's rounding error in integers */
+    uint64_t seen;                     /* rows that pass, in visited clusters */
     size_t run;                        /* rows of the next sweep */
     void *memory;
 };
@@ -59,7 +59,7 @@ static float number_of(const struct visit *on, uint64_t table, size_t c) {
 
 /* ------------------------------------------------------------------------------------- promises */
 
-/* The query as int16 of 2^-14, zero-padded, and the norm of what that leaves. */
+/* Round the query to int16 of 2^-14, zero-padded; return the norm of the error. */
 static double point_of(const struct query *query, uint32_t dim, int16_t *point) {
     const double inverse = 1 / query->norm;
     double square = 0;
@@ -73,8 +73,8 @@ static double point_of(const struct query *query, uint32_t dim, int16_t *point) 
     return sqrt(square) * (1 + 1e-6) + 1e-9;
 }
 
-/* Promises as numbers that ascend where promises fall: a centroid is at most 2 long, so is a
- * spread of use. */
+/* Map promises to integers that ascend as promises fall: a centroid and a useful spread are each at
+ * most 2 long. */
 static uint32_t rank_of(float promise) {
     const float bounded = promise < -4 ? -4 : promise > 4 ? 4 : promise;
     return (uint32_t)((4 - bounded) * 0x1p28f);
@@ -112,7 +112,7 @@ static void sort_ranks(struct visit *on) {
     }
 }
 
-/* The most that the key of a cluster's row can be. */
+/* Upper bound of the key of a cluster's rows. */
 static double most_of(const struct visit *on, size_t c) {
     const double along = (double)on->products[c] + 2.1 * on->missed + 1e-6;
     const double t = along + number_of(on, on->at.radii, c);
@@ -146,7 +146,7 @@ bool rag_search_row(struct search *search, size_t segment, uint64_t place, uint3
     return rag_search_note(search, RAG_CORRUPT, &fault);
 }
 
-/* All places from .. to of a stretch. */
+/* Set all places from .. to of a stretch. */
 static uint64_t set_range(const struct stretch *stretch, uint64_t from, uint64_t to,
                           uint8_t *bits) {
     const uint64_t end = stretch->first + stretch->rows,
@@ -160,7 +160,7 @@ static uint64_t set_range(const struct stretch *stretch, uint64_t from, uint64_t
     return last - first;
 }
 
-/* The rows at places from .. to; NULL (noted) where they cannot be read. */
+/* Return the rows at places from .. to; NULL (recorded) if they cannot be read. */
 static const uint8_t *rows_at(const struct visit *on, uint64_t from, uint64_t to) {
     const uint64_t at = on->clusters->order_at + 4 * from;
     struct rag_fault fault;
@@ -170,15 +170,15 @@ static const uint8_t *rows_at(const struct visit *on, uint64_t from, uint64_t to
     return rag_guard_at(&on->clusters->guard, at);
 }
 
-/* Whether the row at a place passes the filter; one that is not there is noted. */
+/* True if the row at a place passes the filter; an invalid row is recorded. */
 static bool is_passing(const struct visit *on, const uint8_t *at, uint64_t place) {
     uint32_t row = load_u32(at);
     return row < on->clusters->rows ? has_row(on->where, row)
                                     : rag_search_row(on->search, on->slice->segment, place, &row);
 }
 
-/* Two bytes for each block of a stretch: the places from .. to whose rows pass, which are counted
- * as seen. */
+/* Write two bytes for each block of a stretch: the places from .. to with rows that pass, which
+ * count as seen. */
 static bool find_bits(struct visit *on, const struct stretch *stretch, uint64_t from, uint64_t to,
                       uint8_t *bits) {
     const uint64_t count = set_range(stretch, from, to, bits);
@@ -196,7 +196,7 @@ static bool find_bits(struct visit *on, const struct stretch *stretch, uint64_t 
     return !rag_search_failed(on->search);
 }
 
-/* Where the blocks of the cluster after the i-th lie: loads of them start before their sweep. */
+/* Return the blocks of the cluster after the i-th, to prefetch before their sweep. */
 static const uint8_t *blocks_after(const struct visit *on, size_t i) {
     const struct rag_shadow *shadow = on->segment->shadow;
     if (i + 1 >= on->clusters->count || !shadow->guard.bytes) return NULL;
@@ -205,7 +205,7 @@ static const uint8_t *blocks_after(const struct visit *on, size_t i) {
            place % shadow->group_rows / BLOCK_ROWS * rag_shadow_block_size(shadow);
 }
 
-/* Sweeps the places from .. to of the shadow: short runs first, as long as the floor is low. */
+/* Sweep the places from .. to of the shadow: short runs first, while the floor is low. */
 static bool sweep_places(struct visit *on, uint64_t from, uint64_t to, const uint8_t *next) {
     uint8_t bits[2 * RUN_BLOCKS];
     struct stretch stretch;
@@ -230,7 +230,7 @@ static bool count_places(const struct visit *on, uint64_t from, uint64_t to, uin
     return rows && !rag_search_failed(on->search);
 }
 
-/* The rows that are candidates when half was seen. */
+/* Record the candidates at the halfway point. */
 static bool note_early(struct visit *on, double share) {
     struct query_state *state = on->state;
     rag_shortlist_flush(&on->shortlist);
@@ -245,8 +245,8 @@ static bool note_early(struct visit *on, double share) {
     return true;
 }
 
-/* Sweeps a cluster, or passes over it where bounds say that it holds nothing; its rows count as
- * seen in either case, so that what is visited does not depend on floors, which threads raise. */
+/* Sweep a cluster, or skip it if bounds exclude it. Its rows count as seen in either case, so that
+ * the visits do not depend on floors, which threads raise. */
 static bool visit_cluster(struct visit *on, size_t i) {
     const uint32_t c = on->order[i], from = start_of(on, c), to = start_of(on, c + 1);
     uint64_t passing = to - from;
@@ -256,7 +256,7 @@ static bool visit_cluster(struct visit *on, size_t i) {
     return true;
 }
 
-/* The most that a key can be in clusters that were not visited. */
+/* Upper bound of the keys in unvisited clusters. */
 static float most_beyond(const struct visit *on, size_t visited) {
     double most = -INFINITY;
     for (size_t i = visited; i < on->clusters->count; i++)
@@ -264,7 +264,8 @@ static float most_beyond(const struct visit *on, size_t visited) {
     return nextafterf((float)(most + fabs(most) * 1e-6), INFINITY);
 }
 
-/* Whether candidates are noted before the i-th visit: half was seen, or it may be the last one. */
+/* True if candidates are recorded before the i-th visit: half is seen, or it may be the last
+ * visit. */
 static bool is_half(const struct visit *on, size_t i, double wanted) {
     const uint32_t c = on->order[i], rows = start_of(on, c + 1) - start_of(on, c);
     if (on->state->early || i < CLUSTERS_LEAST / 2 || on->seen == 0) return false;
@@ -334,7 +335,7 @@ static bool is_early(const struct query_state *state, int64_t row) {
     return false;
 }
 
-/* The part of the k best that a segment's unseen rows hold, by estimate. */
+/* Estimate the part of the k best among a segment's unseen rows. */
 static double missed_of(const struct query_state *state, const int64_t *rows, size_t count,
                         double k) {
     double late = ESTIMATE_PRIOR;
@@ -344,7 +345,7 @@ static double missed_of(const struct query_state *state, const int64_t *rows, si
     return late / (k + 1) * (end - 1) / (half - end);
 }
 
-/* The score of the last of the k best, or -infinity where there are fewer. */
+/* Return the score of the last of the k best, or -infinity if there are fewer. */
 static float last_score(const struct search *search, size_t q) {
     const size_t places = search->segment_count * search->width;
     const float *scores = search->scores + q * places;

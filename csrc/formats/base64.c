@@ -1,14 +1,13 @@
-/* base64.c - base64 text of any wrapping to bytes, and bytes to lines of 64 columns.
+/* base64.c - decode base64 text of any wrapping; encode bytes as lines of 64 columns.
  *
- * A full line is 64 characters for 48 bytes, so that is the kernels' unit: four registers of 16
- * characters, each of which is 12 bytes. The kernels are plain vector expressions, compiled once
- * with byte shuffles (pshufb, tbl) and once without, for the x86 floor, where words are turned one
- * by one. The alphabet is computed, not looked up: five compares find the range of a character, and
- * with it the distance to its value and whether it has one.
+ * The kernels process full lines of 64 characters for 48 bytes: four registers of 16 characters, or
+ * 12 bytes, each. They are plain vector expressions, compiled once with byte shuffles (pshufb, tbl)
+ * and once without, for the x86 floor, which swaps words one by one. The alphabet is computed, not
+ * looked up: five compares find the range of a character, hence its value and its validity.
  *
  * The writer can break lines where rows begin (struct rag_base64_rows), so that a row of a matrix
- * is whole lines and a changed row changes its own lines only. Readers need not know: white space
- * means nothing to them. */
+ * is whole lines and a changed row changes its own lines only. Readers ignore white space, so they
+ * accept any row layout. */
 #include <string.h>
 
 #include "ragfile/formats.h"
@@ -27,8 +26,8 @@ typedef uint32_t words4 __attribute__((vector_size(16)));
 
 /* ---------------------------------------------------------------------------------- the kernels */
 
-/* Bytes 12i .. 12i+11 of a line as four numbers of 24 bits. The last lane loads early, not too
- * much. shuffle is a constant: whether the target moves bytes within a register. */
+/* Load bytes 12i .. 12i+11 of a line as four numbers of 24 bits. The last lane loads early, to stay
+ * within the line. shuffle is a constant: whether the target moves bytes within a register. */
 static inline __attribute__((always_inline)) words4 load_24s(const uint8_t *in, bool last,
                                                              bool shuffle) {
     bytes16 v;
@@ -47,8 +46,8 @@ static inline __attribute__((always_inline)) words4 load_24s(const uint8_t *in, 
                                            9, 16);
 }
 
-/* One bit pattern of 24 bits in each word becomes four values of six bits, the first in the lowest
- * byte; then letters. */
+/* Split the 24 bits of each word into four values of six bits, the first in the lowest byte, and
+ * map them to letters. */
 static inline __attribute__((always_inline)) bytes16 letters(words4 w) {
     signs16 v = (signs16)((w >> 18 & 0x3f) | (w >> 4 & 0x3f00) | (w << 10 & 0x3f0000) |
                           (w << 24 & 0x3f000000));
@@ -63,8 +62,8 @@ static inline __attribute__((always_inline)) void encode_line(const uint8_t *in,
     }
 }
 
-/* Six-bit values of sixteen characters; *bad collects whatever is not in the alphabet. Bytes above
- * 127 are negative and so in no range. */
+/* Map sixteen characters to six-bit values; *bad collects characters outside the alphabet. Bytes
+ * above 127 are negative and so in no range. */
 static inline __attribute__((always_inline)) bytes16 values(signs16 c, signs16 *bad) {
     const signs16 upper = (c > 64) & (c < 91), lower = (c > 96) & (c < 123),
                   digit = (c > 47) & (c < 58);
@@ -73,7 +72,8 @@ static inline __attribute__((always_inline)) bytes16 values(signs16 c, signs16 *
     return (bytes16)(c - (upper & 65) - (lower & 71) + (digit & 4) + (plus & 19) + (slash & 16));
 }
 
-/* Four groups of four values to twelve bytes; all but the last lane of a line can write sixteen. */
+/* Pack four groups of four values into twelve bytes; all but the last lane of a line may write
+ * sixteen. */
 static inline __attribute__((always_inline)) void store_24s(bytes16 v, uint8_t *out, bool last,
                                                             bool shuffle) {
     const words4 w = (words4)v;
@@ -90,8 +90,8 @@ static inline __attribute__((always_inline)) void store_24s(bytes16 v, uint8_t *
     memcpy(out, &packed, last ? LANE_BYTES : LANE);
 }
 
-/* False, and nothing that matters written, when one of the 64 characters is not in the alphabet.
- * Writes 48 bytes. */
+/* Decode a line of 64 characters to 48 bytes. On a character outside the alphabet, return false;
+ * the output is then undefined. */
 static inline __attribute__((always_inline)) bool decode_line(const uint8_t *in, uint8_t *out,
                                                               bool shuffle) {
     signs16 c[4], bad = {0};
@@ -103,7 +103,7 @@ static inline __attribute__((always_inline)) bool decode_line(const uint8_t *in,
     return (wrong[0] | wrong[1]) == 0;
 }
 
-/* count lines of 48 bytes, each with its line feed. */
+/* Encode count lines of 48 bytes, each with its line feed. */
 static inline __attribute__((always_inline)) void encode_lines(const uint8_t *in, size_t count,
                                                                char *out, bool shuffle) {
     for (; count; count--, in += LINE_BYTES, out += LINE + 1) {
@@ -112,8 +112,8 @@ static inline __attribute__((always_inline)) void encode_lines(const uint8_t *in
     }
 }
 
-/* Decodes runs of 64 characters, over single line feeds between them, while they last. Returns the
- * bytes written and moves *at past the characters that it read. */
+/* Decode consecutive runs of 64 characters, allowing single line feeds between them. Return the
+ * bytes written and advance *at past the characters read. */
 static inline __attribute__((always_inline)) size_t decode_lines(const uint8_t *text, size_t size,
                                                                  size_t *at, uint8_t *out,
                                                                  bool shuffle) {
@@ -179,9 +179,9 @@ static void encode_full_lines(const uint8_t *in, size_t count, char *out) {
         encode_lines_baseline(in, count, out);
 }
 
-/* Where the group that holds byte at (a multiple of 3) ends. Group i starts at the last multiple of
- * 3 that is not after head + i * row, and at >= 3 * floor(x / 3) just when at + 2 >= x: hence the
- * closed form. */
+/* Return the end of the group that contains byte at (a multiple of 3). Group i starts at the last
+ * multiple of 3 not after head + i * row, and at >= 3 * floor(x / 3) exactly if at + 2 >= x: hence
+ * the closed form. */
 static size_t group_end(const struct rag_base64_rows *rows, size_t size, size_t at) {
     if (rows->row < LINE_BYTES) return size;
     const size_t groups = at + 2 < rows->head ? 0 : (at + 2 - rows->head) / rows->row + 1;
@@ -223,9 +223,9 @@ static inline unsigned value_of(uint8_t c) {
     return c == '=' ? PAD : OTHER;
 }
 
-/* The next four characters that are not white space. count says how many there were before the text
- * ended; pads is how many of them are '='. False at a byte that is neither, or at a letter after a
- * '=': *at is there. */
+/* Read the next four characters that are not white space. count is the number found before the end,
+ * pads the number of '='. Return false at any other byte, or at a letter after a '=', with *at
+ * there. */
 struct quantum {
     uint32_t bits;
     unsigned count, pads;
@@ -258,7 +258,7 @@ static size_t decode_runs(const uint8_t *text, size_t size, size_t *at, uint8_t 
     return decode_lines_baseline(text, size, at, out);
 }
 
-/* One quantum to one, two or three bytes. */
+/* Decode one quantum to one, two or three bytes. */
 static enum rag_status put_quantum(const struct quantum *q, size_t at, uint8_t **out,
                                    struct rag_fault *fault) {
     static const char cut[] = "base64 ends inside a group of four characters",
@@ -270,8 +270,8 @@ static enum rag_status put_quantum(const struct quantum *q, size_t at, uint8_t *
     return RAG_OK;
 }
 
-/* After a run has failed, quanta are taken one by one to the next line, where the next run can be
- * in step again; at most this many, for a text of one long line with a space in it. */
+/* After a failed run, decode single quanta up to the next line, where runs may align again; this
+ * limit serves texts of one long line with a space in it. */
 enum { QUANTA_BETWEEN_RUNS = 32 };
 
 static enum rag_status decode_quanta(const uint8_t *text, size_t size, size_t *at, uint8_t **out,

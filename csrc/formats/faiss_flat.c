@@ -1,4 +1,4 @@
-/* faiss_flat.c - the head of a FAISS index, read for any index and written for flat ones.
+/* faiss_flat.c - read the head of any FAISS index; write that of flat ones.
  *
  *    0   4  four letters: "IxFI" flat, inner product; "IxF2" flat, squared L2; others are classes
  *           that are not flat
@@ -10,8 +10,8 @@
  *   37   8  u64 number of floats that follow: dimension * number of vectors  (flat indexes only)
  *   45      the floats, little-endian, row by row, and then the end
  *
- * All little-endian, no padding. What follows the head of an index that is not flat is left to
- * FAISS itself. */
+ * All little-endian, no padding. This file does not parse indexes of other classes past their
+ * head. */
 #include <string.h>
 
 #include "ragfile/formats.h"

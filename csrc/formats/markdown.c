@@ -1,10 +1,10 @@
-/* markdown.c - the lines of a markdown text that divide it: headings of level two, and fences.
+/* markdown.c - find the dividing lines of a markdown text: headings of level two, and fences.
  *
  * A fence is a line that starts with three or more backticks (or tildes) and lasts until a line of
- * at least as many of them and nothing else; a line in between is never a heading. That is the part
- * of CommonMark that a .ragmd file needs, with one restriction: a dividing line starts in its first
- * column. Inside a fence the search goes from one fence character to the next, so forty megabytes
- * of base64 cost one memchr. */
+ * at least as many of them and nothing else; a line in between is never a heading. This covers the
+ * part of CommonMark that a .ragmd file needs, with one restriction: a dividing line starts in its
+ * first column. Inside a fence the search skips from one fence character to the next, so forty
+ * megabytes of base64 cost one memchr. */
 #include <string.h>
 
 #include "ragfile/formats.h"
@@ -52,7 +52,7 @@ static bool next_close(const uint8_t *text, size_t size, struct rag_marks *marks
     return false;
 }
 
-/* A fence of backticks has none after it on its line: `like this` is text. */
+/* A backtick fence has no further backtick on its line: `like this` is text. */
 static bool opens_fence(const uint8_t *text, size_t at, size_t end, struct rag_marks *marks) {
     if (at >= end || (text[at] != '`' && text[at] != '~')) return false;
     const size_t run = run_length(text, end, at);
@@ -74,9 +74,9 @@ bool rag_marks_next(const uint8_t *text, size_t size, struct rag_marks *marks) {
     return false;
 }
 
-/* Where the string that opens at `at` closes; size if it does not. A quote after an odd run of
- * backslashes is in it: a run cannot reach back over the quote before it, so counting from the last
- * quote looked at is counting from the string. */
+/* Return the closing quote of the string that opens at `at`, or size if it is unterminated. A quote
+ * after an odd run of backslashes is escaped. A run cannot extend back over the previous quote, so
+ * counting from there equals counting from the string's start. */
 static size_t string_end(const uint8_t *text, size_t size, size_t at) {
     while (at + 1 < size) {
         const uint8_t *quote = memchr(text + at + 1, '"', size - at - 1);
@@ -90,9 +90,8 @@ static size_t string_end(const uint8_t *text, size_t size, size_t at) {
     return size;
 }
 
-/* The one question about JSON that must be answered before a parser of unknown depth sees it.
- * Quotes, brackets and backslashes are ASCII and no part of any other UTF-8 character, so bytes are
- * enough. */
+/* Measure the nesting before a parser with unknown stack limits reads the JSON. Quotes, brackets
+ * and backslashes are ASCII and part of no other UTF-8 character, so a byte scan is enough. */
 size_t rag_json_depth(const uint8_t *text, size_t size, size_t limit, size_t *at) {
     size_t depth = 0, deepest = 0;
     for (size_t i = 0; i < size; i++) {

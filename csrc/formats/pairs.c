@@ -1,5 +1,4 @@
-/* pairs.c - padded keyword and embedding pairs: opened, walked one by one, and their fixed parts
- * written.
+/* pairs.c - open and walk padded keyword and embedding pairs; write their fixed parts.
  *
  *     keyword section   u64 start, u64 end, u8 padding, slack ... pairs at start through end ...
  *     vector section    u8 precision, u64 start, u64 end, u8 padding, [RXV1 block] slack ... pairs
@@ -7,10 +6,10 @@
  *     pairs             pair ( NUL * padding, pair )*
  *     pair              keyword '-' content   or   dim * precision / 8 bytes '-' content
  *
- * A keyword ends at its first '-', content at its first NUL; an embedding is taken by width, so its
- * bytes can be anything. Opening looks at the preamble alone. A walk is safe on any bytes: it never
- * leaves [bytes, bytes + size), each step moves forward, and the first pair that breaks a rule ends
- * it with the offset of the offence. */
+ * A keyword ends at its first '-', content at its first NUL; an embedding has a fixed width, so its
+ * bytes are arbitrary. Opening reads the preamble alone. A walk is safe on any bytes: it never
+ * leaves [bytes, bytes + size), each step moves forward, and the first invalid pair ends it with
+ * the offset of the violation. */
 #include "ragfile/matrix.h"
 #include "ragfile/pairs.h"
 #include "shared/bytes.h"
@@ -18,7 +17,7 @@
 
 static const uint8_t extension_magic[4] = {'R', 'X', 'V', '1'};
 
-/* Takes start and end (absolute) of the pairs, at `fields` of the section, and the padding after
+/* Read start and end (absolute) of the pairs, at `fields` of the section, and the padding after
  * them. */
 static enum rag_status open_range(const uint8_t *section, uint64_t size, uint64_t at,
                                   uint64_t fields, struct rag_pairs *pairs,
@@ -50,8 +49,7 @@ enum rag_status rag_keyword_pairs_open(const uint8_t *section, uint64_t size, ui
     return open_range(section, size, at, 0, pairs, fault);
 }
 
-/* A constant stride is a promise that rows can be addressed without a walk: it must account for
- * every byte. */
+/* A constant stride lets callers address rows without a walk, so it must account for every byte. */
 static bool stride_fits(const struct rag_pairs *pairs) {
     uint64_t whole;
     if (pairs->count == 0) return pairs->size == 0;
@@ -107,7 +105,7 @@ static enum rag_status fail_at(const struct rag_pairs *pairs, uint64_t at, const
     return rag_fail(fault, RAG_FORMAT, pairs->at + at, what);
 }
 
-/* From a content's first NUL over the gap to the next pair. */
+/* Advance from a content's first NUL over the gap to the next pair. */
 static enum rag_status cross_gap(const struct rag_pairs *pairs, uint64_t nul, uint64_t *cursor,
                                  struct rag_fault *fault) {
     static const uint8_t nuls[16];
@@ -167,7 +165,7 @@ enum rag_status rag_pairs_walk(const struct rag_pairs *pairs, uint64_t *offsets,
     return RAG_OK;
 }
 
-/* Components of one row from one byte order to the other, or plainly copied. */
+/* Copy one row's components, swapping byte order if needed. */
 static void copy_row(uint8_t *out, const uint8_t *row, uint64_t dim, uint8_t precision, bool swap) {
     if (!swap || precision == 8) memcpy(out, row, dim * (precision / 8));
     else if (precision == 16)

@@ -1,17 +1,16 @@
-/* pairs_infer.c - the dimension of embeddings whose file does not say it.
+/* pairs_infer.c - infer the dimension of embeddings in files that do not store it.
  *
- * Each dimension is tried for which a '-' stands where the first embedding would end. One fits when
- * all pairs parse, all components are finite and all contents are UTF-8. Random files show that
- * more than one can fit, so all of them are listed and the caller decides among them. Work is
- * bounded: the wrong ones nearly always fail at the second pair, and a file built so that they do
- * not is refused. */
+ * Try each dimension with a '-' at the end of the first embedding. A dimension fits if all pairs
+ * parse, all components are finite and all contents are UTF-8. Random files show that more than one
+ * can fit, so all of them are listed and the caller chooses. Work is bounded: wrong dimensions
+ * nearly always fail at the second pair, and a file built to defeat that is refused. */
 #include "ragfile/matrix.h"
 #include "formats/pairs.h"
 #include "shared/bytes.h"
 #include "shared/fail.h"
 #include "shared/utf8.h"
 
-/* The limit of bytes walked in all: TIMES the size of the pairs, and AT_LEAST for small ones. */
+/* The limit of bytes walked in total: TIMES the size of the pairs, and at least AT_LEAST. */
 enum { TIMES = 64, AT_LEAST = 64 << 20 };
 
 bool rag_is_utf8(const uint8_t *text, uint64_t size) {
@@ -32,14 +31,14 @@ static bool is_finite(const uint8_t *row, uint64_t dim, uint8_t precision, bool 
     return !bad;
 }
 
-/* Whether all pairs parse with the dimension that pairs has; work grows by the bytes looked at. */
+/* True if all pairs parse with pairs' dimension; work grows by the bytes read. */
 static bool fits(const struct rag_pairs *pairs, uint64_t *work) {
     struct rag_pair pair;
     uint64_t cursor = 0;
     while (cursor < pairs->size) {
         uint64_t from = cursor;
         enum rag_status status = rag_pairs_next(pairs, &cursor, &pair, NULL);
-        if (status) { /* it might have looked as far as the next NUL */
+        if (status) { /* the walk may have read as far as the next NUL */
             const uint8_t *nul = memchr(pairs->bytes + from, 0, pairs->size - from);
             *work += nul ? (uint64_t)(nul - pairs->bytes) - from + pairs->head : pairs->size - from;
             return false;

@@ -12,9 +12,9 @@
  * comparisons without touching the keyword section. Keywords have no NUL, so the filling keeps the
  * order.
  *
- * Hostile entries cannot hurt: an offset counts only if a pair starts there (the walk's own rules)
- * and its keyword is the one asked for, and equal keywords must have ascending offsets. A lie can
- * only hide a pair, which verify finds. */
+ * Hostile entries are harmless: an offset counts only if a pair starts there (by the walk's own
+ * rules) with the requested keyword, and equal keywords must have ascending offsets. A wrong entry
+ * can only hide a pair, which verify detects. */
 #include <stdlib.h>
 
 #include "ragfile/machine.h"
@@ -60,7 +60,7 @@ static void fill_prefix(uint8_t prefix[PREFIX], const uint8_t *key, size_t size)
     if (size) memcpy(prefix, key, size < PREFIX ? size : PREFIX);
 }
 
-/* The pair that entry i points at, if one starts there: at the start, or after a gap. */
+/* Open the pair of entry i if one starts at its offset: at the start, or after a gap. */
 static enum rag_status read_pair(const struct rag_keys *keys, const struct rag_pairs *pairs,
                                  uint64_t i, struct rag_pair *pair, struct rag_fault *fault) {
     static const uint8_t nuls[16];
@@ -74,8 +74,8 @@ static enum rag_status read_pair(const struct rag_keys *keys, const struct rag_p
     return rag_pairs_next(pairs, &cursor, pair, fault);
 }
 
-/* Keyword of entry i against key, as memcmp. Reads at most key_size + 1 bytes of the pair, whatever
- * it is. */
+/* Compare the keyword of entry i with key, as memcmp does. Reads at most key_size + 1 bytes of any
+ * pair. */
 static enum rag_status compare_pair(const struct rag_keys *keys, const struct rag_pairs *pairs,
                                     uint64_t i, const uint8_t *key, size_t key_size, int *order,
                                     struct rag_fault *fault) {
@@ -94,11 +94,11 @@ static enum rag_status compare(const struct rag_keys *keys, const struct rag_pai
                                uint64_t i, const uint8_t prefix[PREFIX], const uint8_t *key,
                                size_t key_size, int *order, struct rag_fault *fault) {
     *order = memcmp(keys->entries + i * ENTRY, prefix, PREFIX);
-    if (*order || key_size < PREFIX) return RAG_OK; /* a filled-up prefix is the whole keyword */
+    if (*order || key_size < PREFIX) return RAG_OK; /* a NUL-filled prefix is the whole keyword */
     return compare_pair(keys, pairs, i, key, key_size, order, fault);
 }
 
-/* The first entry that is not below key. */
+/* Return the first entry that is not below key. */
 static enum rag_status lower_bound(const struct rag_keys *keys, const struct rag_pairs *pairs,
                                    const uint8_t prefix[PREFIX], const uint8_t *key,
                                    size_t key_size, uint64_t *found, struct rag_fault *fault) {
@@ -121,7 +121,7 @@ enum rag_status rag_keys_lookup(const struct rag_keys *keys, const struct rag_pa
     uint8_t prefix[PREFIX];
     uint64_t i, before = 0;
     if (key_size && (memchr(key, '-', key_size) || memchr(key, 0, key_size)))
-        return RAG_OK; /* no keyword has these */
+        return RAG_OK; /* no keyword contains these */
     fill_prefix(prefix, key, key_size);
     enum rag_status status = lower_bound(keys, pairs, prefix, key, key_size, &i, fault);
     for (bool first = true; !status && i < keys->count; i++, first = false) {
@@ -170,11 +170,11 @@ enum rag_status rag_keys_verify(const struct rag_keys *keys, const struct rag_pa
 /* ------------------------------------------------------------------------------------- building */
 
 struct item {
-    uint64_t prefix; /* big-endian value of the first eight bytes: compares as they do */
+    uint64_t prefix; /* big-endian value of the first eight bytes: sorts as they do */
     uint64_t offset;
 };
 
-/* Only for pairs that a walk has accepted: both keywords end in '-'. */
+/* Compare two accepted pairs: both keywords end in '-'. */
 static bool follows(const struct rag_pairs *pairs, const struct item *a, const struct item *b) {
     if (a->prefix != b->prefix) return a->prefix > b->prefix;
     const uint8_t *x = pairs->bytes + a->offset, *y = pairs->bytes + b->offset;
@@ -190,8 +190,8 @@ static void merge(const struct rag_pairs *pairs, const struct item *from, struct
     }
 }
 
-/* Bottom-up merge sort: stable, so equal keywords stay in file order. The result is in the returned
- * array. */
+/* Bottom-up merge sort: stable, so equal keywords stay in file order. Return the array that holds
+ * the result. */
 static struct item *sort(const struct rag_pairs *pairs, struct item *items, struct item *other,
                          uint64_t count) {
     for (uint64_t width = 1; width < count; width *= 2) {

@@ -1,20 +1,19 @@
 /* pairs_lookup.c - every pair with a given keyword, at the speed of memory.
  *
- * The answer is that of walking all pairs (rag_pairs_next), but 64 bytes at a time: a block becomes
- * three bit masks, where it has a NUL (z), a '-' (d) and the keyword's last byte (l), and word
- * arithmetic does the parsing.
+ * The result equals that of a walk over all pairs (rag_pairs_next), but the scan takes 64 bytes per
+ * step: a block becomes three bit masks, for NUL (z), '-' (d) and the keyword's last byte (l), and
+ * word arithmetic does the parsing.
  *
- * Why that is the same. In a section that a walk accepts, NULs occur in gaps only and a gap is
- * exactly p of them, since neither keyword nor content can hold one. So position i starts a pair if
- * and only if it is not NUL and comes right after a NUL (or is the first), and the walk's rules
- * about NULs say no more than: no run is shorter than p (`brief`), none longer (`over`), none at
- * the end. The rest of the walk's rules is: from each start, a '-' comes before the next NUL or the
- * end. Adding the starts to the mask of bytes that are neither '-' nor NUL carries each one to the
- * first byte that is, which must be a '-' (`landed`); that '-' ends the pair's keyword. A keyword
- * that reaches over the block's end leaves the addition's carry, which is the next block's start at
- * bit 0 (`open`). Each block is checked whole, so the scan gets through without a complaint exactly
- * when the walk does. If not, the walk starts again at the last pair known to be good (`anchor`)
- * and words the fault.
+ * Proof. In a section that a walk accepts, NULs occur in gaps only and a gap is exactly p of them,
+ * since neither keyword nor content can hold one. So position i starts a pair if and only if it is
+ * not NUL and comes right after a NUL (or is the first), and the walk's rules about NULs reduce to:
+ * no run is shorter than p (`brief`), none longer (`over`), none at the end. The walk's other rule:
+ * from each start, a '-' comes before the next NUL or the end. Adding the starts to the mask of
+ * bytes that are neither '-' nor NUL carries each start to the next '-' or NUL, which must be a '-'
+ * (`landed`); that '-' ends the pair's keyword. A keyword that reaches over the block's end leaves
+ * the addition's carry, which is the next block's start at bit 0 (`open`). Each block is checked
+ * whole, so the scan succeeds exactly when the walk does. On failure the walk restarts at the last
+ * known good pair (`anchor`) and reports the fault.
  *
  * A block without NUL after one without, inside a content, changes no state: it costs one load and
  * compare. */
@@ -34,22 +33,21 @@ struct scan {
     uint64_t z;      /* NULs of the block before */
     uint64_t open;   /* 1 inside a keyword that the block before began */
     uint64_t l;      /* 1 when the block before ended in the keyword's last byte */
-    uint64_t hits; /* '-' that end a keyword whose last byte is ours, in the block that stopped the
-                      scan */
+    uint64_t hits;   /* '-' after a keyword's last byte, in the block that stopped the scan */
     uint8_t padding, last;
-    bool keyless; /* the keyword looked for is empty */
+    bool keyless; /* the requested keyword is empty */
     bool bad;     /* the block that stopped the scan breaks a rule */
 };
 
-/* How far ahead to ask for bytes: the hardware stops at each page. */
+/* Prefetch distance: the hardware prefetcher stops at each page. */
 enum { AHEAD = 4096 };
 
 struct masks {
     uint64_t z, d, l;
 };
 
-/* The bits i such that positions i - p + 1 .. i are all NUL. The 64 low bits lack the ones before
- * them. */
+/* Return the bits i such that positions i - p + 1 .. i are all NUL. The 64 low bits lack their
+ * predecessors. */
 static inline unsigned __int128 runs_of(unsigned __int128 z, uint8_t p) {
     z &= z << 1;
     z &= z << 2;
@@ -58,7 +56,7 @@ static inline unsigned __int128 runs_of(unsigned __int128 z, uint8_t p) {
     return z;
 }
 
-/* Takes in one block; true when there is something to tell. */
+/* Scan one block; return true if it has hits or a fault. */
 static inline bool scan_block(struct scan *scan, struct masks m) {
     unsigned __int128 z = (unsigned __int128)m.z << 64 | scan->z, after = runs_of(z, scan->padding)
                                                                           << 1;
@@ -163,9 +161,9 @@ struct lookup {
     struct rag_spans *spans;
 };
 
-/* The '-' at dash ends a keyword; adds the content after it when that is the one looked for. The
- * key holds no NUL, so if it stands right before the '-' and a NUL or nothing before it, it is the
- * whole keyword. */
+/* The '-' at dash ends a keyword; add the content after it if that keyword is the key. The key
+ * contains no NUL, so it is the whole keyword if it ends at the '-' and follows a NUL or the
+ * start. */
 static enum rag_status consider(const struct lookup *lookup, uint64_t dash,
                                 struct rag_fault *fault) {
     const struct rag_pairs *pairs = lookup->pairs;
@@ -179,8 +177,7 @@ static enum rag_status consider(const struct lookup *lookup, uint64_t dash,
                          nul ? (uint64_t)(nul - pairs->bytes) - content : rest, fault);
 }
 
-/* The reason why the scan stopped at block `at`: a broken rule, hits, or (nothing) its last
- * block. */
+/* Handle the block `at` that stopped the scan: a broken rule, hits, or (neither) the last block. */
 static enum rag_status handle(const struct lookup *lookup, const struct scan *scan, uint64_t at,
                               struct rag_fault *fault) {
     enum rag_status status = RAG_OK;
@@ -195,8 +192,8 @@ static enum rag_status handle(const struct lookup *lookup, const struct scan *sc
     return status;
 }
 
-/* The last, partial block, filled up with a byte that is neither NUL nor '-': a keyword without '-'
- * and NULs at the end both show as a keyword that is still open. */
+/* Scan the last, partial block, padded with a byte that is neither NUL nor '-': a keyword without
+ * '-' and trailing NULs both appear as an open keyword. */
 static enum rag_status finish(const struct lookup *lookup, struct scan *scan,
                               struct rag_fault *fault) {
     uint8_t block[64];
@@ -209,7 +206,7 @@ static enum rag_status finish(const struct lookup *lookup, struct scan *scan,
         status = handle(lookup, scan, at, fault);
     }
     scan->bad |= scan->open || scan->z >> 63;
-    scan->anchor = anchor; /* the filling might have passed for a pair's start */
+    scan->anchor = anchor; /* the padding may have looked like a pair's start */
     scan->hits = 0;
     return status ? status : handle(lookup, scan, at, fault);
 }
@@ -217,7 +214,7 @@ static enum rag_status finish(const struct lookup *lookup, struct scan *scan,
 enum rag_status rag_pairs_lookup(const struct rag_pairs *pairs, const uint8_t *key, size_t key_size,
                                  struct rag_spans *spans, struct rag_fault *fault) {
     const struct lookup lookup = {pairs, key, key_size, spans};
-    /* Before the first pair, it is as if a gap had been crossed. */
+    /* The first pair starts as if after a gap. */
     struct scan scan = {.bytes = pairs->bytes,
                         .z = ~UINT64_C(0) << (64 - pairs->padding),
                         .padding = pairs->padding};

@@ -3,7 +3,7 @@
 #define PASTE_(a, b) a##_##b
 #define PASTE(a, b) PASTE_(a, b)
 
-/* Takes in up to count blocks and stops after the first that has something to tell. */
+/* Scan up to count blocks; stop after the first with hits or a fault. */
 TARGET static void PASTE(scan_blocks, SUFFIX)(struct scan *scan, const uint8_t *bytes,
                                               uint64_t count) {
     struct scan s = *scan; /* in registers */
@@ -12,7 +12,7 @@ TARGET static void PASTE(scan_blocks, SUFFIX)(struct scan *scan, const uint8_t *
     for (const uint8_t *end = bytes + 64 * count; bytes != end; bytes += 64) {
         __builtin_prefetch(bytes + AHEAD);
         uint64_t z = EQUAL(bytes, 0);
-        if ((z | s.z | s.open) == 0) { /* inside a content, whose bytes can be anything */
+        if ((z | s.z | s.open) == 0) { /* inside a content, with arbitrary bytes */
             s.at += 64;
             continue;
         }

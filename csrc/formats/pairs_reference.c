@@ -1,22 +1,22 @@
-/* pairs_reference.c - the records that survive in files of the format's first script.
+/* pairs_reference.c - recover the intact records from files of the format's first script.
  *
- * That script lays a record (keyword or embedding, '-', content) on a grid: it fills each up with
- * NULs to a multiple of the padding p, counted from the first. A record whose length is a multiple
- * already gets no NUL and runs into the next. The directory is then written over the bytes from
- * offset 11 on, preamble and first records included.
+ * That script aligns records (keyword or embedding, '-', content) to a grid: it pads each with NULs
+ * to a multiple of the padding p, counted from the first. A record with a length already a multiple
+ * of p gets no NUL and runs into the next. The directory is then written over the bytes from offset
+ * 11 on, preamble and first records included.
  *
  * So a reading is a way to cut the section into records at grid points, and a record is certain
  * when every reading has it. Content holds no NUL.
  *
- *   Keywords: NULs end a record for sure, so each stretch between NULs stands for itself. It is
- *   several records in some reading if and only if it can be cut in two, at a grid point after its
- *   first '-' and not after its last, which does not split a UTF-8 character.
+ *   Keywords: a NUL always ends a record, so each stretch between NULs is independent. Some reading
+ *   splits it if and only if it can be cut in two, at a grid point after its first '-' and not
+ *   after its last, without splitting a UTF-8 character.
  *
- *   Embeddings: a grid point g can start a record when a '-' stands head bytes on. From g, the next
- *   record can start at any such point from g + lag up to reach(g), where the content's first NUL
- *   ends the record at the latest. These edges make an acyclic graph from 0 to the end. A point is
- *   in every reading when it lies on a path (is useful) and no edge between useful points jumps
- *   over it; two such neighbours without a useful point between them hold a certain record.
+ *   Embeddings: a grid point g can start a record when a '-' follows head bytes later. From g, the
+ *   next record can start at any such point from g + lag up to reach(g), where the content's first
+ *   NUL ends the record at the latest. These edges make an acyclic graph from 0 to the end. A point
+ *   is in every reading when it is on a path (useful) and no edge between useful points jumps over
+ *   it; two such neighbours without a useful point between them enclose a certain record.
  *   Overwritten bytes could have been anything, so there every grid point and every '-' is
  *   possible. */
 #include <stdlib.h>
@@ -90,7 +90,7 @@ static bool can_be_cut(const struct rag_pairs *pairs, uint64_t first, uint64_t l
     return false;
 }
 
-/* The stretch [at, nul) has no NUL and starts where a record does. */
+/* Judge the stretch [at, nul), which has no NUL and starts where a record does. */
 static struct rag_remnant judge_stretch(const struct rag_pairs *pairs, uint64_t at, uint64_t nul) {
     struct rag_remnant remnant = {.kind = RAG_RECORD_DAMAGED, .at = at, .size = nul - at};
     const uint8_t *text = pairs->bytes + at, *dash = memchr(text, '-', nul - at);
@@ -110,7 +110,7 @@ static enum rag_status walk_keywords(const struct rag_pairs *pairs, uint64_t dam
                  grid = align_up(nul, pairs->padding);
         struct rag_remnant remnant = {.kind = RAG_RECORD_DAMAGED, .at = at, .size = nul - at};
         next = after_nuls(pairs, nul);
-        /* NULs fill a record up to the grid and no further, and records start on the grid. */
+        /* NULs pad a record up to the grid and no further, and records start on the grid. */
         bool regular = next == grid && at % pairs->padding == 0 && grid <= pairs->size;
         if (regular && at >= damaged) remnant = judge_stretch(pairs, at, nul);
         if (!regular || (at >= damaged && remnant.kind == RAG_RECORD_DAMAGED))
@@ -127,11 +127,11 @@ struct graph {
     uint64_t damaged, count,
         lag; /* grid points 0 .. count, the last being the end; shortest edge */
     uint8_t *flags;
-    uint64_t from,
-        nul; /* the first NUL at or after `from` is at `nul`: the last answer of content_end */
+    uint64_t from, nul; /* cache of content_end: the first NUL at or after `from` is at `nul` */
 };
 
-/* The first NUL at or after `at`: each byte is looked at once while `at` moves in one direction. */
+/* Return the first NUL at or after `at`; each byte is read once while `at` moves in one
+ * direction. */
 static uint64_t content_end(struct graph *graph, uint64_t at) {
     if (at < graph->from) {
         const uint8_t *nul = memchr(graph->pairs->bytes + at, 0, graph->from - at);
@@ -155,7 +155,7 @@ static uint64_t known_content(const struct graph *graph, uint64_t point) {
     return content > graph->damaged ? content : graph->damaged;
 }
 
-/* The last grid point at which the record that starts at point can end. */
+/* Return the last grid point at which the record that starts at point can end. */
 static uint64_t reach(struct graph *graph, uint64_t point) {
     uint64_t p = graph->pairs->padding, nul = content_end(graph, known_content(graph, point)),
              last = (nul + p - 1) / p;
@@ -175,7 +175,7 @@ static void mark_ok(struct graph *graph) {
 }
 
 static void mark_reached(struct graph *graph) {
-    uint64_t furthest = 0; /* the furthest that a reached point at least lag bytes back can reach */
+    uint64_t furthest = 0; /* the furthest reach of a reached point at least lag bytes back */
     if (graph->flags[0] & OK) graph->flags[0] |= REACHED;
     for (uint64_t point = graph->lag; point <= graph->count; point++) {
         if (graph->flags[point - graph->lag] == USEFUL) {
@@ -202,7 +202,7 @@ static struct rag_remnant judge_points(struct graph *graph, uint64_t a, uint64_t
     return remnant;
 }
 
-/* The last OK point that an edge from point leads to. */
+/* Return the last OK point that an edge from point reaches. */
 static uint64_t longest_edge(struct graph *graph, uint64_t point) {
     uint64_t target = reach(graph, point);
     while (!(graph->flags[target] & OK)) target--;
@@ -213,8 +213,7 @@ static enum rag_status tell_records(struct graph *graph, struct rag_remnants *re
                                     struct rag_fault *fault) {
     enum rag_status status = RAG_OK;
     uint64_t cut = 0,
-             furthest =
-                 0; /* the last point of every reading; the last that an edge so far leads to */
+             furthest = 0; /* the last point of every reading; the last end of an edge so far */
     uint64_t asked = UINT64_MAX, answer = 0;
     bool alone = true; /* no useful point since cut */
     for (uint64_t point = 0; !status && point <= graph->count; point++) {

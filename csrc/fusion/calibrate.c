@@ -1,12 +1,11 @@
-/* calibrate.c - calibrated fusion: two exact scores of a row made one number, and rows ranked by
- * it.
+/* calibrate.c - calibrated fusion: combine a row's two exact scores and rank rows by the sum.
  *
  *     bm25 / best + (dense - mean) / deviation / weight
  *
- * all in binary64 and in this order, so that every machine gives the same bits; a share that has no
- * meaning (no word found anywhere, a sample without spread) is 0. A dense score of NaN is that of a
- * row without a vector, and counts as the mean. ragfile/search/fusion.py says the
- * same in numpy. */
+ * all in binary64 and in this order, so that every machine gives the same bits. An undefined term
+ * (no word found anywhere, a sample without spread) is 0. A row without a vector has a dense score
+ * of NaN, which counts as the mean. ragfile/search/fusion.py has a numpy implementation of the same
+ * formula. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -53,7 +52,7 @@ static int falling(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* The k-th best of the rows, or NaN when memory is short: then every row stays in. */
+/* Return the k-th best of the rows, or NaN without memory: then no row is excluded. */
 static double bar_of(const struct rag_calibration *by, const float *bm25, const float *dense,
                      size_t count, size_t k) {
     double *all = malloc(count * sizeof *all), bar = NAN;
@@ -65,8 +64,8 @@ static double bar_of(const struct rag_calibration *by, const float *bm25, const 
     return bar;
 }
 
-/* A fused score grows with each of its parts, however they are rounded: where one dense score falls
- * short of the bar, all smaller ones do. So a guess is enough that is seen to be right. */
+/* A fused score is monotonic in each of its parts under any rounding: if one dense score misses the
+ * bar, all smaller ones do. So a guess suffices once it is verified. */
 float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, const float *dense,
                            size_t count, size_t k, float rest) {
     if (k == 0 || k > count || !(by->best > 0) || !(by->deviation > 0)) return -INFINITY;

@@ -1,9 +1,8 @@
-/* calibrate_sample.c - how a query scores in general: its canonical scores over some rows that
- * stand for all, as mean and deviation.
+/* calibrate_sample.c - mean and deviation of a query's canonical scores over a sample of rows.
  *
- * The rows lie together as native binary32 and keep their squares, which no query changes; the rest
- * is one product a row and two sums. The square of a row with a NaN or an infinity is not finite;
- * such a row does not count. */
+ * The sample stores its rows contiguously as native binary32, with their squares, which do not
+ * depend on the query; a query costs one product per row and two sums. The square of a row with a
+ * NaN or an infinity is not finite; such a row does not count. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,14 +1,14 @@
 /* calibrate_stored.c - rag.sample: the rows of a segment that calibrate fusion, with their vectors
- * beside one another, so that the first hybrid question reads a megabyte instead of all ids and a
- * thousand scattered rows.
+ * side by side, so that the first hybrid query reads one megabyte instead of all ids and a thousand
+ * scattered rows.
  *
  *   0   "RAGSAMP1"      8  u64 entries        16 u32 dim        20 u32 bits        24 zero
  *   64  u64 hash of each entry's key          …  u64 row of each entry
  *   …   zero to 64      …  the vectors, components alone
  *
- * Entries ascend by (hash, row). They are more than a sample takes, so that rows can be deleted
- * before there are too few; spec/parts/container.md says when there are. Opening checks all but the
- * vectors, which are as hostile as those of `vector`: numbers of any kind. */
+ * Entries ascend by (hash, row). There are more than a sample takes, so that some rows can be
+ * deleted before it becomes too small; spec/parts/container.md defines that limit. Opening checks
+ * everything but the vectors, which may hold any numbers, as in `vector`. */
 #include <stdlib.h>
 
 #include "ragfile/sample.h"
@@ -45,7 +45,8 @@ static uint64_t row_of(const struct rag_stored_sample *s, uint64_t i) {
     return load_u64(rag_guard_at(&s->guard, SAMPLE_HEAD_SIZE + 8 * (s->count + i)));
 }
 
-/* The head and the size that follows from it: at most SAMPLE_MAX entries, so nothing overflows. */
+/* Check the head and the section size it implies: at most SAMPLE_MAX entries, so nothing
+ * overflows. */
 static enum rag_status check_head(struct rag_stored_sample *s, uint64_t rows, uint32_t dim,
                                   uint32_t bits, struct rag_fault *fault) {
     const uint8_t *head = rag_guard_at(&s->guard, 0);
@@ -71,7 +72,7 @@ static int by_number(const void *a, const void *b) {
     return (x > y) - (x < y);
 }
 
-/* Whether no row is there twice, which (hash, row) in order does not say. */
+/* Check that no row occurs twice, which the (hash, row) order does not imply. */
 static enum rag_status check_distinct(const struct rag_stored_sample *s, struct rag_fault *fault) {
     uint64_t *rows = malloc((s->count + 1) * sizeof *rows);
     if (!rows) return rag_fail(fault, RAG_MEMORY, 0, "no memory for a sample");

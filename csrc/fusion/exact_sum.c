@@ -1,10 +1,10 @@
 /* exact_sum.c - mean and deviation of a sample's scores, each from a sum that is rounded once, so
  * that neither the order of the sample nor the machine matters. Scores that are not finite (of a
- * row with a NaN, or too large for binary32) are left out: their parts would never end.
+ * row with a NaN, or too large for binary32) are left out: they have no finite parts.
  *
  * A sum is kept as parts that do not overlap (Shewchuk): their exact sum is the exact sum of the
  * numbers that were added. The parts of binary64 numbers span 2^-1074 … 2^1023, so 40 of them hold
- * anything. Nearly always a plain compensated sum with a bound proves its own last bit, and the
+ * any sum. Nearly always a compensated sum with an error bound proves its own last bit, and the
  * parts are not needed. Products are stored before they are added, and the adders are not inlined
  * into the code that makes products: a fused multiply-add would round once where two roundings are
  * defined. */
@@ -34,8 +34,8 @@ static void exact_add(struct exact *sum, double value) {
     sum->count = kept;
 }
 
-/* The parts as one number, half to even: the first part that does not fit decides the rounding,
- * unless it is just half a unit; then the sign of the next one does. */
+/* Round the parts to one number, half to even: the first part that does not fit decides the
+ * rounding, unless it is exactly half a unit; then the sign of the next one decides. */
 static double exact_value(const struct exact *sum) {
     size_t n = sum->count;
     double high = n ? sum->parts[--n] : 0.0, low = 0.0;
@@ -49,9 +49,9 @@ static double exact_value(const struct exact *sum) {
     return moved - high == twice ? moved : high;
 }
 
-/* The same by error-free additions in four lanes: total + rest is the exact sum but for the
- * rounding of rest, whose bound is known. Where both ends of the range of rest give the same
- * number, that number is the sum; false where they do not. */
+/* The same sum by error-free additions in four lanes: total + rest is exact but for the rounding of
+ * rest, which has a known bound. If both ends of the range of rest give the same number, it is the
+ * sum; otherwise return false. */
 enum { LANES = 4 };
 
 __attribute__((noinline)) static bool quick_sum(const double *values, size_t count, double *out) {

@@ -1,4 +1,4 @@
-/* fuse.c - the rows that words and vectors found, made one ranking, for many questions at once.
+/* fuse.c - merge the rows found by BM25 and by vectors into one ranking, for batches of queries.
  *
  *   RAG_CALIBRATED  bm25 / best + (dense - mean) / deviation / w   of each row's own two scores
  *   RAG_RRF         sum of 1 / (k + rank) over the lists that have the row, ranks from 1
@@ -6,12 +6,12 @@
  *                   largest score, 1 where all are equal, 0 for a row that it does not have
  *
  * all in binary64, vectors before words, in the order of operations written here, so that every
- * machine gives the same bits. calibrate.c has the first formula, and why a row needs some least
- * vector score to matter.
+ * machine gives the same bits. calibrate.c has the first formula and derives the minimum vector
+ * score that can matter.
  *
- * Each question is a task of its own: the union of its two lists, the scores that a row lacks (a
- * row that words found has no vector score yet, and the other way round), the ranking. Nothing here
- * holds a lock or knows Python. */
+ * Each query is a separate task: take the union of its two lists, compute the missing scores (a
+ * BM25 row has no vector score yet, and vice versa), and rank. This file holds no lock and is free
+ * of Python. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -65,7 +65,7 @@ static enum rag_status score_part(const struct rag_part *part, const struct rag_
     return RAG_OK;
 }
 
-/* The vectors of one question's rows, part by part; NaN for a row without one, 0 for a row of no
+/* Score one query's rows by vector, part by part; NaN for a row without a vector, 0 for a row of no
  * part. */
 static enum rag_status score_parts(const struct rag_fusion *f, size_t question, struct room *room,
                                    size_t count, struct rag_fault *fault) {
@@ -122,7 +122,7 @@ static size_t length_of(const int64_t *rows, size_t depth) {
     return count;
 }
 
-/* The question's scale once its rows are known. An infinite score has no place in it. */
+/* Compute the query's scale once its rows are known. Infinite scores are excluded. */
 static enum rag_status scale_of(const struct rag_fusion *f, const double *moments,
                                 const float *bm25, const float *dense, size_t count,
                                 struct rag_calibration *by, struct rag_fault *fault) {
@@ -158,7 +158,7 @@ static enum rag_status calibrate(const struct nearing *all, size_t i, size_t cou
     if (!all->least) return RAG_OK;
     status = scale_of(f, moments, bm25, near, count, &by, fault);
     if (status) return status;
-    /* a list that is full leaves out rows with as much as its last one has */
+    /* a full list may omit rows that score as much as its last one */
     const float rest = count == f->depth && count ? bm25[count - 1] : 0;
     all->least[i] = count ? rag_calibrated_least(&by, bm25, near, count, all->k, rest) : -INFINITY;
     return RAG_OK;
@@ -185,8 +185,8 @@ enum rag_status rag_fusion_near(const struct rag_fusion *fusion, const int64_t *
 
 /* ---------------------------------------------------------------------------------------- union */
 
-/* Both lists of one question as one, in room for both: first the rows of words, then those that
- * only vectors found. */
+/* Both lists of one query as one, with room for both: BM25 rows first, then rows found only by
+ * vectors. */
 struct both {
     size_t word_count, dense_count, count;
     const int64_t *word_rows, *dense_rows;
@@ -194,7 +194,7 @@ struct both {
     int64_t *rows;
     float *bm25, *near;
     struct rag_ranked *all;
-    uint32_t *dense_at; /* where the union has each row of vectors */
+    uint32_t *dense_at; /* where the union has each vector row */
     struct wanted *order;
 };
 
@@ -256,7 +256,7 @@ static void add_ranks(const struct both *both, double constant) {
         both->all[i].score += 1.0 / (constant + (double)(i + 1));
 }
 
-/* A list's scores, which fall, as a share of its range. */
+/* Normalise a score of a descending list to its range. */
 static double share_of(const float *scores, size_t count, size_t i) {
     const double low = scores[count - 1], high = scores[0];
     return high > low ? ((double)scores[i] - low) / (high - low) : 1.0;

@@ -1,5 +1,5 @@
-/* fusing.h - shared by the files that make one ranking of several: segments as they see them, rows
- * with their scores, and the first failure of many tasks. */
+/* fusing.h - shared by the files that merge rankings: parts of a file, ranked rows, and the first
+ * failure among tasks. */
 #ifndef RAG_FUSING_H
 #define RAG_FUSING_H
 
@@ -7,23 +7,24 @@
 
 #include "ragfile/fusion.h"
 
-/* A row with its score; `at` says where it stood. */
+/* A row with its score; `at` is its original position. */
 struct rag_ranked {
     double score;
     int64_t row;
     uint32_t at;
 };
 
-/* Which of the parts, in order of base, has a row. */
+/* Return the part, in order of base, that contains a row. */
 size_t rag_part_of(const struct rag_part *parts, size_t count, int64_t row);
 
-/* all is ordered by falling score, equal ones by row. Puts those of the first `wanted` that tie
- * into the order of their keys, wherever the run of equal scores ends. */
+/* Order ties by key. all is sorted by descending score, then row. Only the first `wanted` elements
+ * of `all` are final afterwards: runs of equal scores are merged up to there, even if a run
+ * extends past it. */
 enum rag_status rag_ties_settle(const struct rag_part *parts, size_t part_count,
                                 struct rag_ranked *all, size_t count, size_t wanted,
                                 struct rag_fault *fault);
 
-/* The failure of the first of many tasks that failed, in their order. */
+/* The first failed task in task order, with its fault. */
 struct rag_failure {
     int lock;
     size_t at;
@@ -51,7 +52,7 @@ static inline enum rag_status rag_failure_of(const struct rag_failure *failure,
     return failure->fault.status;
 }
 
-/* Waking a thread costs as much as a few questions. */
+/* Limit the threads: waking one costs as much as a few queries. */
 static inline int rag_worth(size_t count, int threads) {
     const size_t worth = count / 4 + 1;
     return (size_t)threads < worth ? threads : (int)worth;

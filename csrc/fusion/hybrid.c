@@ -1,12 +1,12 @@
-/* hybrid.c - questions asked of words and of vectors, from their terms to the ranking, in one call.
+/* hybrid.c - hybrid queries, from terms and vectors to the ranking, in one call.
  *
- *   words -> their vectors' scores -> what a further row's vector must score -> near rows
+ *   words -> their vectors' scores -> minimum vector score of further rows -> near rows
  *         -> ranking
  *
- * This is for a segment that answers alone; for several, the caller takes the same steps and merges
- * what the segments say in between. Nothing leaves the core on the way, so a question pays for one
- * crossing and for no arrays that nobody looks at. The steps are those of bm25_queries.c, fuse.c
- * and scan.c, and so are the bits. */
+ * This path serves a single segment; for several, the caller runs the same steps and merges the
+ * segments' results in between. No intermediate array leaves the core, so a query pays for one
+ * language crossing. The steps are those of bm25_queries.c, fuse.c and scan.c, and give the same
+ * bits. */
 #include <stdlib.h>
 #include <time.h>
 
@@ -14,7 +14,7 @@
 #include "fusion/fusing.h"
 #include "shared/fail.h"
 
-/* What the steps hand to one another: [questions][depth] each, but for the last two. */
+/* Intermediate results, [queries][depth] each except the last two. */
 struct legs {
     int64_t *word_rows, *dense_rows;
     float *bm25, *near, *dense;
@@ -42,7 +42,7 @@ static void close_legs(struct legs *legs) {
     free(legs->moments);
 }
 
-/* Milliseconds since this was asked last. */
+/* Return the milliseconds since the last call. */
 static double lap(struct timespec *last) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,10 +1,9 @@
-/* ties.c - ranked rows of several segments in one order: by score, and equal ones by the key of
- * their chunk, (document id, chunk index).
+/* ties.c - order ranked rows of several segments by score, then by chunk key (document id, chunk
+ * index).
  *
- * Within a segment rows lie in the order of their keys, so the row number decides there and no key
- * is read. Only a run of equal scores that reaches over several segments is looked up: it is a
- * merge of as many lists, one a segment, each in order, of which no more is drawn than is wanted.
- * So a long run of ties costs a key a place in the answer, and one a segment. */
+ * Rows of one segment are in key order, so their row numbers decide and no key is read. Only a run
+ * of equal scores that spans segments needs keys: a merge of one sorted list per segment, stopped
+ * after the wanted rows. So a long run of ties reads one key per result, plus one per segment. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -51,7 +50,7 @@ static enum rag_status read_key(const struct rag_part *part, int64_t row, struct
 
 /* ----------------------------------------------------------------------------------------- runs */
 
-/* The part of a run that lies in one segment. */
+/* The part of a run within one segment. */
 struct list {
     const struct rag_part *part;
     size_t next, end;
@@ -64,7 +63,7 @@ static enum rag_status take_next(struct list *list, const struct rag_ranked *run
     return next < list->end ? read_key(list->part, run[next].row, &list->key, fault) : RAG_OK;
 }
 
-/* Cuts a run, whose rows ascend, into the lists of its segments. Returns how many there are. */
+/* Cut a run of ascending rows into one list per segment. Return the number of lists. */
 static size_t cut_run(const struct rag_part *parts, size_t part_count, const struct rag_ranked *run,
                       size_t count, struct list *lists) {
     size_t found = 0;
@@ -72,13 +71,13 @@ static size_t cut_run(const struct rag_part *parts, size_t part_count, const str
         const struct rag_part *part = &parts[rag_part_of(parts, part_count, run[i].row)];
         const size_t first = i;
         while (i < count && run[i].row < (int64_t)(part->base + part->rows)) i++;
-        if (i == first) i++; /* a row of no part: it stands for itself */
+        if (i == first) i++; /* a row of no part: it forms its own list */
         lists[found] = (struct list){.part = part, .next = first, .end = i};
     }
     return found;
 }
 
-/* Draws the first `wanted` of the lists into out. */
+/* Merge the first `wanted` rows of the lists into out. */
 static enum rag_status merge_lists(struct list *lists, size_t count, const struct rag_ranked *run,
                                    size_t wanted, struct rag_ranked *out, struct rag_fault *fault) {
     enum rag_status status = RAG_OK;

@@ -1,13 +1,13 @@
 /* embed.c - the embedded model: a mapped file of 4-bit rows, and texts to vectors with it.
  *
  * A text's vector is the sum of its pieces' rows, each times its piece's coefficient (the row's
- * scale and the weight of the piece in one number), divided by its length. The sum is of integers
- * and therefore exact: neither the order of the pieces nor the width of a register can change it.
- * The division is the only rounding: the length is taken in binary64 in 16 lanes and a fixed tree,
- * as every sum of this library is.
+ * scale times the weight of the piece), divided by its length. The sum is in integers and therefore
+ * exact: neither the order of the pieces nor the width of a register can change it. The division is
+ * the only rounding: the length is taken in binary64 in 16 lanes and a fixed tree, as every sum of
+ * this library is.
  *
- * Rows store each component plus 8 in 4 bits, so that 8 times the coefficients' sum is taken off at
- * the end. */
+ * Rows store each component plus 8 in 4 bits, so 8 times the coefficients' sum is subtracted at the
+ * end. */
 #include <math.h>
 
 #include "ragfile/machine.h"
@@ -49,7 +49,7 @@ static enum rag_status read_counts(const uint8_t *bytes, struct rag_model *model
     return RAG_OK;
 }
 
-/* The four sections lie in order inside the file, and the last is followed by the slack. */
+/* Read the four sections, which must be in order inside the file, with the slack after the last. */
 static enum rag_status read_extents(const uint8_t *bytes, uint64_t size,
                                     const struct rag_model *model, struct extents *parts,
                                     struct rag_fault *fault) {
@@ -70,7 +70,7 @@ static enum rag_status read_extents(const uint8_t *bytes, uint64_t size,
     return RAG_OK;
 }
 
-/* One piece of the word section; how many bytes it takes, 0 for one that breaks a rule. */
+/* Check one piece of the word section; return its size in bytes, 0 if it breaks a rule. */
 static size_t read_piece(struct rag_model *model, const uint8_t *piece, size_t room) {
     if (room < PIECE_HEAD || piece[2] == 0 || (size_t)PIECE_HEAD + piece[2] > room) return 0;
     if (load_u16(piece) >= model->count || piece[3] >= PIECE_KINDS || piece[2] > model->longest)
@@ -82,8 +82,8 @@ static size_t read_piece(struct rag_model *model, const uint8_t *piece, size_t r
     return (size_t)PIECE_HEAD + piece[2];
 }
 
-/* Every bucket is whole pieces, end to end, so that looking one up needs no checks; all of them are
- * as many as words. */
+/* Check that every bucket consists of whole pieces, end to end, and that all pieces number `words`,
+ * so that lookups need no checks. */
 static enum rag_status read_words(struct rag_model *model, uint64_t words_size,
                                   struct rag_fault *fault) {
     const size_t buckets = (size_t)1 << model->bucket_bits;
@@ -168,8 +168,8 @@ static inline int32_t coefficient(const struct rag_model *model, uint32_t id) {
     return (int16_t)load_u16(model->coefficients + 2 * (size_t)id);
 }
 
-/* sums[j] += coefficient * (row[j] + 8), for up to IDS_MAX ids: 256 * 2^15 * 15 fits 32 bits. Four
- * rows at a time, so that the partial sums are read and written once for four; missing ones get
+/* sums[j] += coefficient * (row[j] + 8), for up to IDS_MAX ids: 256 * 2^15 * 15 fits 32 bits.
+ * Four rows per step, so that sums are read and written once for four; missing rows have
  * coefficient 0. */
 static inline __attribute__((always_inline)) void add_rows(const struct rag_model *model,
                                                            const uint32_t *ids, size_t count,
@@ -223,7 +223,7 @@ static void pool_ids(struct id_sink *sink) {
     sink->count = 0;
 }
 
-/* The vector of length 1 in the sums' direction; zeros, where nothing in the text has a meaning. */
+/* Scale the sums to a vector of length 1; zeros if no piece of the text has a weight. */
 static void normalise(const int64_t *sums, size_t dims, float *out) {
     double lanes[16] = {0};
     for (size_t j = 0; j < dims; j++) lanes[j % 16] += (double)sums[j] * (double)sums[j];

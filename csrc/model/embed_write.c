@@ -1,19 +1,17 @@
-/* embed_write.c - lays out a model file: the vocabulary, the rows and their coefficients.
+/* embed_write.c - write a model file: the vocabulary, the rows and their coefficients.
  *
- * The file is the one that embed.c opens; wordpiece.h has the table of its bytes. It holds a head
- * and four sections, each 64-aligned: rows of 4-bit components, one coefficient for each row, the
- * buckets, and the pieces of the vocabulary. The pieces stand in the order of their buckets and,
- * within a bucket, of their ids: counting sort over the hash that the tokeniser computes, so a
- * lookup reads one bucket and stops.
+ * embed.c opens this file; wordpiece.h has the table of its bytes. It holds a head and four
+ * sections, each 64-aligned: rows of 4-bit components, one coefficient for each row, the buckets,
+ * and the pieces of the vocabulary. The pieces are ordered by bucket and, within a bucket, by id: a
+ * counting sort over the tokeniser's hash, so a lookup reads one bucket and stops.
  *
- * rag_model_write is called twice. With out NULL it says how large the file will be; the second
- * call fills exactly that many bytes. Everything that the layout does not name is zero, and the
- * last step stores the hash of everything from the name on. The same source gives the same bytes on
- * every machine.
+ * Call rag_model_write twice. With out NULL it returns the size of the file; the second call fills
+ * exactly that many bytes. Unassigned bytes are zero, and the last step stores the hash of
+ * everything from the name on. The same source gives the same bytes on every machine.
  *
  * The counts, kinds and sizes of the source are checked: RAG_ARGUMENT names the first that is out
  * of range. RAG_MEMORY is the only other failure. Components outside -8 .. 7 are not checked: they
- * lose their upper bits. The tool that makes the model has to round and clip before. */
+ * lose their upper bits. The caller must round and clip them first. */
 #include <stdlib.h>
 
 #include "ragfile/machine.h"
@@ -27,7 +25,7 @@ static uint32_t bucket_of(const struct rag_model_source *source, size_t i) {
                         source->bucket_bits);
 }
 
-/* Where the sections go; returns the size of the file. */
+/* Compute the offsets of the sections; return the size of the file. */
 static uint64_t place(const struct rag_model_source *source, uint64_t at[4]) {
     uint64_t words = 0;
     for (size_t i = 0; i < source->count; i++) words += PIECE_HEAD + source->sizes[i];
@@ -78,7 +76,8 @@ static void write_head(const struct rag_model_source *source, const uint64_t at[
     memcpy(out + MODEL_NAME_AT, source->name, source->name_size);
 }
 
-/* Component j goes to the low half of byte j, component j + dims/2 to the high one, each plus 8. */
+/* Store component j in the low half of byte j, component j + dims/2 in the high one, each plus
+ * 8. */
 static void write_rows(const struct rag_model_source *source, uint8_t *rows) {
     const size_t half = source->dims / 2;
     for (size_t i = 0; i < source->count; i++)

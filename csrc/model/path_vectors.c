@@ -1,16 +1,16 @@
 /* path_vectors.c - a chunk's vector in its context: the direction of text + weight * path.
  *
- * A chunk is found by where it stands as much as by what it says: "Drain the node" of a page on
- * container runtimes is not the page "Safely drain a node". The vector of the chunk's header path
- * is added to that of its text, and the sum has length 1 again.
+ * The headings above a chunk are as relevant as its text: "Drain the node" on a page on container
+ * runtimes differs from the page "Safely drain a node". So the vector of the chunk's header path is
+ * added to that of its text, and the sum is scaled to length 1.
  *
  *     s = text + weight * path        binary64, one rounding for the product, one for the sum
  *     L = the sum of the squares of s, in the sixteen lanes of the canonical score
  *     v = binary32(s / sqrt(L))
  *
- * Every step is rounded by IEEE 754 and none is fused, so every machine makes the same bits.
- * A chunk without a path keeps the vector of its text, bit for bit; so does one whose path has no
- * known word (zeros) or whose sum is zero. */
+ * Every step is rounded by IEEE 754 and none is fused, so every machine gives the same bits. A
+ * chunk keeps the vector of its text, bit for bit, if it has no path, if its path has no known word
+ * (zeros), or if the sum is zero. */
 #include <math.h>
 
 #include "ragfile/model.h"

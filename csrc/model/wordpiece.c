@@ -3,8 +3,8 @@
  * A character is dropped (controls, combining marks, bytes that are not UTF-8), ends a word (white
  * space), is a word of its own (punctuation, CJK ideographs), or joins the word being gathered, in
  * lower case and without accents; each of these depends on that character alone, so one pass with a
- * table does it. A finished word is cut into the longest pieces that the vocabulary has, from the
- * left; a word that cannot be cut, or has more than 100 characters, is [UNK].
+ * table does it. A finished word is split greedily from the left into the longest pieces of the
+ * vocabulary; a word that cannot be split, or has more than 100 characters, is [UNK].
  *
  * The reference also puts combining marks in canonical order. That changes no token: the characters
  * that remain after the marks are dropped and could still change places (musical stems, Hangul tone
@@ -18,7 +18,7 @@ enum { WORD_CHARS_MAX = 100, REPLACEMENT = 0xFFFD };
 struct word {
     const struct rag_model *model;
     struct id_sink *sink;
-    size_t chars; /* those past WORD_CHARS_MAX are counted and not kept */
+    size_t chars; /* those past WORD_CHARS_MAX are counted but not stored */
     size_t size;
     uint8_t
         bytes[4 * WORD_CHARS_MAX + 16]; /* the last 16 are never written: slack for wide loads */
@@ -31,7 +31,7 @@ static void sink_put(struct id_sink *sink, uint32_t id) {
     if (sink->count == IDS_MAX) sink->flush(sink);
 }
 
-/* The id of a piece, or -1. */
+/* Return the id of a piece, or -1. */
 static int32_t find_piece(const struct rag_model *model, const uint8_t *at, size_t size,
                           unsigned kind) {
     const struct piece_key key = piece_key(at, size);
@@ -49,7 +49,7 @@ static int32_t find_piece(const struct rag_model *model, const uint8_t *at, size
     return -1;
 }
 
-/* The longest piece at a place of the word; its size, 0 if there is none. */
+/* Return the size of the longest piece at a position of the word, 0 if there is none. */
 static size_t longest_piece(const struct word *word, size_t at, int32_t *id) {
     const struct rag_model *model = word->model;
     const unsigned kind = at ? PIECE_CONTINUATION : PIECE_START;
@@ -87,7 +87,7 @@ static void word_put(struct word *word, const uint8_t *bytes, size_t size) {
     word->size += size;
 }
 
-/* The next character; U+FFFD for bytes that are not well-formed. */
+/* Decode the next character; U+FFFD for ill-formed bytes. */
 static inline uint32_t next_character(const uint8_t **text, const uint8_t *end) {
     const uint32_t c = utf8_next(text, end);
     return c == UTF8_BROKEN ? REPLACEMENT : c;
@@ -97,7 +97,7 @@ static uint16_t fold_of(uint32_t c) {
     return fold_copies[fold_numbers[c / FOLD_BLOCK] * FOLD_BLOCK + c % FOLD_BLOCK];
 }
 
-/* A character that the table keeps, in its word or as one. */
+/* Add a character that the table keeps, to its word or as its own. */
 static void put_kept(struct word *word, const uint8_t *bytes, size_t size, bool alone) {
     if (alone) end_word(word);
     word_put(word, bytes, size);
@@ -133,7 +133,7 @@ static void put_wide(struct word *word, const uint8_t **text, const uint8_t *end
 
 /* ---------------------------------------------------------------------------------------- texts */
 
-/* The longest special piece that stands here, letter by letter; NULL if none does. */
+/* Return the longest special piece at this position, letter by letter, or NULL. */
 static const uint8_t *special_at(const struct rag_model *model, const uint8_t *text,
                                  const uint8_t *end) {
     const uint8_t *best = NULL;
@@ -146,7 +146,7 @@ static const uint8_t *special_at(const struct rag_model *model, const uint8_t *t
     return best;
 }
 
-/* Punctuation of one byte, or a special piece that begins with it; how far it reaches. */
+/* Handle one-byte punctuation, or a special piece that begins with it; return its end. */
 static size_t put_alone(struct word *word, const uint8_t *text, const uint8_t *end) {
     const uint8_t *special = *text == '[' ? special_at(word->model, text, end) : NULL;
     if (!special) {
@@ -158,7 +158,8 @@ static size_t put_alone(struct word *word, const uint8_t *text, const uint8_t *e
     return special[2];
 }
 
-/* The run of letters at the start of the text, which must not be empty; most words are one run. */
+/* Append the run of letters at the start of the text, which must not be empty; most words are one
+ * run. */
 static const uint8_t *put_letters(struct word *word, const uint8_t *text, const uint8_t *end) {
     uint8_t to;
     for (; text < end && (to = fold_ascii[*text]) > FOLD_HANGUL; text++)

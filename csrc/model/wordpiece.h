@@ -1,6 +1,6 @@
-/* wordpiece.h - the tokeniser of the embedded model, for the files of the core that use it.
+/* wordpiece.h - the tokeniser of the embedded model and the layout of its file.
  *
- * The model file, little-endian, its offsets from its own start; the sections stand in this order,
+ * The model file, little-endian, its offsets from its own start; the sections come in this order,
  * each 64-aligned:
  *
  *     0     8   "RAGMODEL"
@@ -44,7 +44,7 @@ enum {
     PIECE_HEAD = 4,   /* id, size and kind before a piece's bytes */
     PIECE_START = 0,
     PIECE_CONTINUATION = 1,
-    PIECE_SPECIAL = 2, /* found in the text as it stands, e.g. [CLS]; begins with "[" */
+    PIECE_SPECIAL = 2, /* matched in the text verbatim, e.g. [CLS]; begins with "[" */
     PIECE_KINDS = 3
 };
 
@@ -53,7 +53,7 @@ struct piece_key {
     uint64_t first, second;
 };
 
-/* at has at least 16 readable bytes. */
+/* Load a piece's key; at must have at least 16 readable bytes. */
 static inline struct piece_key piece_key(const uint8_t *at, size_t size) {
     struct piece_key key = {load_u64(at), size > 8 ? load_u64(at + 8) : 0};
     if (size < 8) key.first &= ~(~0ull << 8 * size);
@@ -61,7 +61,7 @@ static inline struct piece_key piece_key(const uint8_t *at, size_t size) {
     return key;
 }
 
-/* The bucket that holds a piece, if the vocabulary does. */
+/* Return the only bucket that can hold a piece. */
 static inline uint32_t piece_bucket(struct piece_key key, size_t size, unsigned kind,
                                     unsigned bucket_bits) {
     uint64_t h = (key.first + key.second * 0x9E3779B97F4A7C15ull + (4 * size + kind)) *
@@ -70,8 +70,8 @@ static inline uint32_t piece_bucket(struct piece_key key, size_t size, unsigned 
     return (uint32_t)(h >> (64 - bucket_bits));
 }
 
-/* Where tokens go: ids gather here; flush takes them when there are IDS_MAX, and once more at the
- * end of the text. */
+/* The receiver of tokens: ids accumulate here; flush takes them at IDS_MAX ids and at the end of
+ * the text. */
 enum { IDS_MAX = 256 };
 struct id_sink {
     void (*flush)(struct id_sink *sink);
@@ -79,7 +79,7 @@ struct id_sink {
     uint32_t ids[IDS_MAX];
 };
 
-/* Sends the ids of a text's pieces to the sink. Any bytes are a text: bytes that are not UTF-8 are
+/* Send the ids of a text's pieces to the sink. Any bytes are accepted; ill-formed UTF-8 is
  * skipped. */
 void rag_wordpiece_read(const struct rag_model *model, const uint8_t *text, size_t size,
                         struct id_sink *sink);

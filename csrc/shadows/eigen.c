@@ -1,13 +1,13 @@
 /* eigen.c - eigenvectors of a symmetric matrix, the same to the bit on every machine.
  *
- * Householder reflections make the matrix tridiagonal, QL steps with implicit shifts make that
- * diagonal, and the reflections turn the vectors back. All of it is binary64 with + - * / and
+ * Householder reflections make the matrix tridiagonal, QL steps with implicit shifts diagonalise
+ * that, and the reflections transform the vectors back. All of it is binary64 with + - * / and
  * sqrt, which IEEE 754 rounds in one way, in an order that the loops below fix: sums run over
- * vectors that are added element by element, or over LANES sums that are added at the end. Nothing
- * is fused (the build says so), and no library is asked.
+ * vectors that are added element by element, or over LANES sums that are added at the end. The
+ * build disables fused operations, and no library is called.
  *
  * Vectors are rows, so that each step works on memory in order. Values come in falling order. A
- * matrix that does not converge is refused; callers do without. */
+ * matrix that does not converge is refused; callers proceed without a rotation. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -52,8 +52,8 @@ static void reflect_both(double *matrix, size_t n, size_t from, const double *v,
     }
 }
 
-/* Leaves the diagonal in values, what stands beside it in beside, and the reflections in the rows
- * of the matrix, from the place right of the diagonal on. */
+/* Leave the diagonal in values, the off-diagonal in beside, and the reflections in the matrix rows,
+ * right of the diagonal. */
 static void tridiagonalise(double *matrix, size_t n, double *values, double *beside,
                            double *scratch) {
     double *v = scratch + n;
@@ -104,7 +104,7 @@ static void ql_step(double *values, double *beside, double *vectors, size_t n, s
     beside[last] = 0;
 }
 
-/* Where the block that starts at first ends: the next negligible number beside the diagonal. */
+/* Return the end of the block that starts at first: the next negligible off-diagonal. */
 static size_t block_end(const double *values, const double *beside, size_t n, size_t first) {
     size_t last = first;
     for (; last + 1 < n; last++) {
@@ -126,7 +126,7 @@ static bool diagonalise(double *values, double *beside, double *vectors, size_t 
     return true;
 }
 
-/* Turns vectors of the tridiagonal matrix into those of the first one. */
+/* Transform vectors of the tridiagonal matrix to those of the original. */
 static void reflect_back(const double *matrix, size_t n, double *vectors) {
     for (size_t k = n - 1; k-- > 0;) {
         const double *v = matrix + k * n + k + 1;

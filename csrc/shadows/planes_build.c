@@ -1,17 +1,17 @@
-/* planes_build.c - the blocks of rag.planes: rows coded along a rotation's axes, with what they
- * leave out.
+/* planes_build.c - the blocks of rag.planes: rows coded along a rotation's axes, with the errors of
+ * their codes.
  *
- * For a row with the unit vector u, let x = u - mean. The point p is x as integers, and y = axes p
- * is exact: so the same rows give the same bytes on every machine. What is computed from there on
- * in binary32 is rounded element by element, and lengths are canonical products in binary64.
+ * For a row with the unit vector u, let x = u - mean. The point p is x in integers, and y = axes p
+ * is exact. Later binary32 arithmetic rounds element by element, and lengths are canonical products
+ * in binary64. So the same rows give the same bytes on every machine.
  *
- * The numbers that a search relies on are bounds of norms in the row's own space. Each is the norm
- * that was computed plus what the steps before could hide: the distance of p from x, the skew of
- * the axes (they are only nearly orthonormal), and rounding. spec/parts/vectors.md has the proof.
+ * A search relies on bounds of norms in the row's own space. Each bound is the computed norm plus
+ * the errors of the steps before: the distance of p from x, the skew of the axes (they are only
+ * nearly orthonormal), and rounding. spec/parts/vectors.md has the proof.
  *
- * Residuals and tails become bytes when a group is complete and its largest are known; until then
- * they wait as floats. A zero row is the point -mean. A row whose norm is out of range has the tail
- * TAIL_UNKNOWN: a sweep lets it pass, and the row of bytes says what it is. */
+ * Residuals and tails stay floats until their group is complete and its largest values are known;
+ * then they become bytes. A zero row is the point -mean. A row with a norm out of range has the
+ * tail TAIL_UNKNOWN: a sweep accepts it, and its 8-bit codes classify it. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -79,7 +79,7 @@ static double length(const struct planes_bench *bench, const float *values, size
     return sqrt(square);
 }
 
-/* The row's point, and how far it is from the row, not less than the truth. */
+/* Record the row's point, and an upper bound of its distance from the row. */
 void rag_planes_take(struct planes_bench *bench, size_t place, const double *unit, bool special) {
     const struct rag_rotation *rotation = bench->rotation;
     int16_t *point = bench->points + place * rotation->stride;
@@ -95,7 +95,7 @@ void rag_planes_take(struct planes_bench *bench, size_t place, const double *uni
     bench->missed[place] = length(bench, bench->values, rotation->dim) * (1 + 1e-6) + ROUNDING;
 }
 
-/* What lies across the kept axes: |x|^2 less the part along them. */
+/* The norm across the kept axes: |x|^2 less the part along them. */
 static float tail_of(const struct planes_bench *bench, const int16_t *point, double missed) {
     const struct rag_rotation *rotation = bench->rotation;
     int64_t square = 0;
@@ -106,8 +106,7 @@ static float tail_of(const struct planes_bench *bench, const int16_t *point, dou
     return (float)((left > 0 ? sqrt(left) : 0) * (1 + 1e-6) + missed + ROUNDING);
 }
 
-/* Binary32 to binary16, ties to even, for finite numbers from 0 on; what is too large becomes the
- * largest. */
+/* Binary32 to binary16, ties to even, for finite numbers from 0 on; larger values saturate. */
 static uint16_t half_of(float value) {
     if (value >= 65504.0f) return 0x7bff;
     if (value < 0x1p-14f) return (uint16_t)((value * 0x1p24f + 12582912.0f) - 12582912.0f);
@@ -124,7 +123,8 @@ static float of_half(uint16_t half) {
     return value;
 }
 
-/* Nibbles along the kept axes: of some steps the one that errs least. Returns their length. */
+/* Choose the nibbles along the kept axes: of several steps, the one with the least error. Return
+ * their length. */
 static double code(struct planes_bench *bench) {
     static const float spread[] = {0.28f, 0.33f, 0.38f};
     const size_t kept = bench->rotation->kept;
@@ -140,7 +140,7 @@ static double code(struct planes_bench *bench) {
     return length(bench, bench->values, kept);
 }
 
-/* The scale that errs least; rest: a bound on what it leaves along the kept axes. */
+/* Choose the scale with the least error; rest bounds the residual along the kept axes. */
 static uint16_t measure(struct planes_bench *bench, double missed, float *rest) {
     const size_t kept = bench->rotation->kept;
     double dot, square;
@@ -187,7 +187,7 @@ void rag_planes_put(struct planes_bench *bench, uint8_t *group, uint64_t first, 
 
 /* --------------------------------------------------------------------------------------- groups */
 
-/* The least byte that stands for value or more. */
+/* The least byte that represents value or more. */
 static uint8_t byte_above(float value, float unit, int most) {
     int byte = (int)(value / unit);
     while (byte < most && (double)byte * unit < value) byte++;
@@ -218,7 +218,7 @@ void rag_planes_seal(struct planes_bench *bench, uint8_t *group, uint64_t rows) 
     bench->reach = 0;
 }
 
-/* Mean, steps and axes, as they lie before the first group. */
+/* Write mean, steps and axes, the parts before the first group. */
 enum rag_status rag_planes_write_axes(const struct rag_shadow *shadow,
                                       const struct rag_rotation *rotation, rag_write *write,
                                       void *context) {

@@ -1,12 +1,12 @@
-/* query_codes.c - the integer codes of a query along a shadow's axes, and its part of the bounds.
+/* query_codes.c - the integer codes of a query along a shadow's axes, and its terms of the bounds.
  *
- * A plain shadow sees the unit query q itself, which query.c has coded. Planes see it along their
- * axes. The query becomes two int16 parts, its products with the axes are exact integers, and what
- * the parts leave of it is measured (missed). The products times the steps become codes.
+ * A plain shadow uses the unit query q as query.c codes it. Planes code it along their axes: the
+ * query becomes two int16 parts with exact integer products with the axes, and `missed` is the norm
+ * of the remainder. The products times the steps become codes.
  *
- * Of a residual along the kept axes the query meets at most `along` times its length, of what lies
- * across them at most `across` times. The axes are nearly orthonormal (SKEW), and the bounds have
- * room for that. */
+ * The query's product with a residual is at most `along` times its length along the kept axes, and
+ * at most `across` times its length across them. The axes are nearly orthonormal (SKEW), and the
+ * bounds allow for that. */
 #include <math.h>
 
 #include "shadows/query_codes.h"
@@ -15,7 +15,7 @@ size_t rag_query_codes_size(const struct rag_shadow *shadow) {
     return shadow->kept ? shadow->kept + TOP_GROUPS * GROUP_DIMS : 0;
 }
 
-/* The two parts of the query as int16, and the norm of what they leave. */
+/* Split the query into two int16 parts; return the norm of the remainder. */
 static double split(const struct query *query, uint32_t dim, int16_t *high, int16_t *low) {
     const double inverse = 1 / query->norm;
     double square = 0;
@@ -30,7 +30,7 @@ static double split(const struct query *query, uint32_t dim, int16_t *high, int1
     return sqrt(square) * (1 + 1e-6) + 1e-12;
 }
 
-/* g: the query's products with the axes. */
+/* Compute g, the query's products with the axes. */
 static double products(const struct query *query, const struct rag_shadow *shadow,
                        const uint8_t *axes, double *g) {
     _Alignas(64) int16_t parts[2 * ROTATED_DIM_MAX] = {0};
@@ -53,8 +53,8 @@ static void bound_sides(struct query_codes *codes, const double *g, uint32_t kep
     codes->across = (left > 0 ? sqrt(left) : 0) * (1 + 1e-6) + 1e-6;
 }
 
-/* The kept products are uneven: codes of one step for all would leave most of them with few bits.
- * So the largest, which come first, have second codes, each worth 1 << TOP_SHIFT of the others. */
+/* The kept products are uneven: one step for all codes would leave most of them few bits. So the
+ * largest, which come first, have second codes, each worth 1 << TOP_SHIFT of the others. */
 static struct code_scale code_nibbles(const double *values, size_t count, int8_t *codes,
                                       int8_t *top) {
     enum { FIRST = TOP_GROUPS * GROUP_DIMS, MOST = 127 << TOP_SHIFT };

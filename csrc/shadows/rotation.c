@@ -1,18 +1,18 @@
-/* rotation.c - chooses the axes of a shadow from a sample of its rows, or none.
+/* rotation.c - choose the axes of a shadow from a sample of its rows, or decide against rotation.
  *
- * Embeddings fill their space unevenly: measured from their mean and along the right axes, half of
- * the dimensions hold nine tenths of what tells rows apart. A plane that codes only those is half
- * as long, and prunes as well. Vectors without such a direction (independent noise) gain nothing,
- * and keep the plain shadow.
+ * Embeddings fill their space unevenly: measured from their mean along suitable axes, half of the
+ * dimensions carry nine tenths of the variance. A plane that codes only those is half as long and
+ * prunes as well. Vectors without such directions (independent noise) gain nothing and keep the
+ * plain shadow.
  *
  * The axes are the principal ones of SAMPLE_ROWS rows, evenly spaced. The file must be the same on
- * every machine. So a component of the sample is an integer, sums of products are exact, and the
- * rest is eigen.c's fixed order of binary64 operations. The axes become int16: everything that
- * readers and writers derive from them afterwards starts from exact integers.
+ * every machine. So the sample has integer components and exact sums of products, and eigen.c fixes
+ * the order of its binary64 operations. The axes become int16, so all that readers and writers
+ * derive from them starts from exact integers.
  *
- * How many axes are kept: the fewest (in steps of KEPT_STEP) whose rest, for a question that is
- * like a row, moves scores by no more than TAIL_SHARE of their deviation. More than KEPT_SHARE of
- * all dimensions save too little. */
+ * The number of kept axes is the smallest (in steps of KEPT_STEP) at which the dropped axes move
+ * the scores of a query that resembles a row by at most TAIL_SHARE of their deviation. Above
+ * KEPT_SHARE of all dimensions a rotation saves too little. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -22,7 +22,7 @@
 enum {
     SAMPLE_ROWS = 4096,
     SAMPLE_BITS = 9,
-    ROTATED_DIM_MIN = 86, /* of which 64 can be kept */
+    ROTATED_DIM_MIN = 86, /* so that 64 can be kept */
     KEPT_STEP = QUERY_PAD,
 };
 #define TAIL_SHARE 0.3
@@ -51,12 +51,12 @@ static struct rag_rotation *rotation_new(uint32_t dim, uint32_t kept) {
 
 static inline double nearest_whole(double value) { return (value + 0x1.8p52) - 0x1.8p52; }
 
-/* Component i of the sample's row r; rows lie in pairs. */
+/* The index of component i of the sample's row r; rows are stored in pairs. */
 static inline size_t place_of(size_t stride, size_t r, size_t i) {
     return 2 * (r / 2 * stride + i) + r % 2;
 }
 
-/* Evenly spaced unit rows as integers; zeros for a row without a direction that they could hold. */
+/* Sample evenly spaced unit rows as integers; rows with no usable direction become zeros. */
 static enum rag_status take_sample(const struct rag_matrix *matrix, int16_t *sample,
                                    struct rag_fault *fault) {
     const uint32_t dim = matrix->dim;
@@ -102,7 +102,7 @@ static void moments_of(const int16_t *sample, uint32_t dim, double *means, doubl
     }
 }
 
-/* Takes the means' products out: what is left is the covariance. */
+/* Subtract the products of the means, which leaves the covariance. */
 static void centre(double *matrix, const double *means, uint32_t dim) {
     for (uint32_t i = 0; i < dim; i++)
         for (uint32_t j = 0; j < dim; j++) matrix[i * dim + j] -= means[i] * means[j];
@@ -112,7 +112,7 @@ static void centre(double *matrix, const double *means, uint32_t dim) {
 
 static double at_least_zero(double value) { return value > 0 ? value : 0; }
 
-/* The variance of the scores of a question that is like a row: the trace of C (C + m m^T). */
+/* The score variance of a query that resembles a row: the trace of C (C + m m^T). */
 static double score_variance(const double *values, const double *axes, const double *means,
                              uint32_t dim) {
     double sum = 0;
@@ -124,7 +124,7 @@ static double score_variance(const double *values, const double *axes, const dou
     return sum;
 }
 
-/* How many axes to keep; 0 for no rotation. */
+/* Return the number of axes to keep; 0 for no rotation. */
 static uint32_t kept_of(const double *values, double variance, uint32_t dim) {
     double rest = 0;
     const double most = TAIL_SHARE * sqrt(variance);
@@ -147,8 +147,8 @@ static void put_axes(struct rag_rotation *rotation, const double *axes) {
         }
 }
 
-/* The step of a kept axis: the 3/4th power of its deviation. Steps as the deviation itself would
- * leave the smallest error, but the questions' own codes would err more. */
+/* The step of a kept axis: the 3/4th power of its deviation. Steps equal to the deviation would
+ * minimise the rows' error but increase that of the queries' codes. */
 static void put_steps(struct rag_rotation *rotation, const double *values) {
     for (uint32_t i = 0; i < rotation->kept; i++) {
         const double least = values[0] * 0x1p-20, value = values[i] > least ? values[i] : least;
@@ -201,7 +201,7 @@ static void choosing_close(struct choosing *on) {
     free(on->sums);
 }
 
-/* NULL for no rotation, and where there is no memory for it. */
+/* Return NULL for no rotation, and without memory for it. */
 static struct rag_rotation *choose(struct choosing *on, uint32_t dim) {
     moments_of(on->sample, dim, on->means, on->matrix, on->points, on->sums);
     centre(on->matrix, on->means, dim);

@@ -6,7 +6,7 @@
  *    12   u32 dim
  *
  * A group holds its rows twice: first in 4-bit blocks of 16 interleaved rows, then row by row in 8
- * bits. After the last group come 64 zero bytes: wide loads stay inside.
+ * bits. 64 zero bytes after the last group keep wide loads inside.
  *
  * rag.shadow codes unit rows as they are. Groups start at 64. With D = dim rounded up to 8:
  *
@@ -16,10 +16,10 @@
  *     row     12          scale, residual norm, row norm, binary32
  *             D           a byte c stands for c - 128
  *
- * rag.planes has other blocks. They hold the rows' differences from a mean, along axes of its own,
- * of which they keep K. After the head come the mean (dim binary32, padded to 64 bytes), the K
- * steps (binary32) and the axes (int16, S = dim rounded up to 32 components each: first components
- * 0 and 1 of all K axes, then 2 and 3, ...). Each group is
+ * rag.planes has other blocks. They hold the rows' differences from a mean along K axes that the
+ * section defines. After the head come the mean (dim binary32, padded to 64 bytes), the K steps
+ * (binary32) and the axes (int16, S = dim rounded up to 32 components each: first components 0 and
+ * 1 of all K axes, then 2 and 3, ...). Each group is
  *
  *     head    64          3 binary32: the units of the two bytes below, reach of nibbles; zeros
  *     blocks  8 K bytes   as above, of K components
@@ -27,9 +27,9 @@
  *     norms   64          16 row norms, binary32, for each block
  *     rows                as above
  *
- * The codes give a row's unit vector but for a residual no longer than these numbers say; that is
- * all that a search relies on (spec/parts/vectors.md), so a shadow can always be rebuilt from its
- * matrix, and is the same bytes on every machine. shadow_build.c and planes_build.c write them. */
+ * The codes approximate a row's unit vector within the stored residual norm; a search relies on
+ * nothing else (spec/parts/vectors.md). So a shadow can always be rebuilt from its matrix, with the
+ * same bytes on every machine. shadow_build.c and planes_build.c write them. */
 #include <math.h>
 
 #include "shadows/shadow.h"
@@ -64,7 +64,7 @@ uint64_t rag_shadow_group_size(const struct rag_shadow *shadow, uint64_t rows) {
            rows * rag_shadow_row_size(shadow);
 }
 
-/* Where the mean starts, the steps, the axes, and the first group. */
+/* The offsets of the mean, the steps, the axes, and the first group. */
 struct places {
     uint64_t mean, steps, axes, groups;
 };
@@ -162,8 +162,7 @@ struct axes rag_shadow_axes(const struct rag_shadow *shadow) {
     return (struct axes){bytes + at.mean, bytes + at.steps, bytes + at.axes};
 }
 
-/* The numbers that every bound starts from: finite, moderate, and axes that are nearly
- * orthonormal. */
+/* Check the numbers that every bound depends on: finite, moderate, and axes nearly orthonormal. */
 static enum rag_status read_axes(struct rag_shadow *shadow, struct rag_fault *fault) {
     const struct places at = places_of(shadow->dim, shadow->kept);
     const enum rag_status status = rag_guard_check(&shadow->guard, 0, at.groups, fault);

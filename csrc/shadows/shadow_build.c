@@ -1,9 +1,9 @@
-/* shadow_build.c - building a section of codes: what is common to both kinds, and the 4-bit
- * blocks of the plain one.
+/* shadow_build.c - build a section of codes: the parts common to both kinds, and the 4-bit blocks
+ * of the plain one.
  *
- * Both kinds hold unit rows in 8 bits. The plain one, rag.shadow, has them in 4 bits too; the
- * other's blocks are the work of planes_build.c. Each row is made by itself, in arithmetic that is
- * the same on every machine, and a group goes out when it is full, so memory is bounded. */
+ * Both kinds hold unit rows in 8 bits. The plain one, rag.shadow, has them in 4 bits too;
+ * planes_build.c makes the blocks of the other. Each row is coded independently, with the same
+ * arithmetic on every machine, and a full group is written at once, so memory is bounded. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -12,7 +12,7 @@
 
 static size_t padded(uint32_t dim) { return (size_t)align_up(dim, GROUP_DIMS); }
 
-/* The room for one row on its way, each array padded to a multiple of 16 components. */
+/* Scratch memory for one row, each array padded to a multiple of 16 components. */
 struct bench {
     float *floats, *unit, *values;
     double *wide, *zeros;
@@ -37,8 +37,8 @@ struct coded {
     float scale, rest, norm;
 };
 
-/* How far scale * values is from unit, not less than the truth: rounding of unit itself is 2^-24 at
- * most. */
+/* An upper bound of the distance between scale * values and unit; the rounding of unit itself is
+ * 2^-24 at most. */
 static float residual(struct bench *bench, uint32_t dim, float scale) {
     double dot, square;
     rag_kernels()->leave(bench->wide, dim, scale, bench->values);
@@ -46,9 +46,9 @@ static float residual(struct bench *bench, uint32_t dim, float scale) {
     return (float)(sqrt(square) * (1 + 1e-6) + 1e-7);
 }
 
-/* 4 bits: of some steps the one that errs least, then the scale that errs least for its codes,
- * which leaves the residual orthogonal to the part that is kept. Steps suit a normal distribution,
- * and a few heavy tails. */
+/* 4 bits: choose the step with the least error, then the best scale for its codes, which makes
+ * the residual orthogonal to the coded part. Steps suit a normal distribution, and a few heavy
+ * tails. */
 static struct coded encode_nibbles(struct bench *bench, uint32_t dim, float largest) {
     static const float spread[] = {0.28f, 0.32f, 0.36f, 0.42f}, peak[] = {0.7f, 1.0f};
     const struct kernels *kernels = rag_kernels();
@@ -94,9 +94,9 @@ static void put_bytes(uint8_t *row, uint32_t dim, const uint8_t *codes, struct c
     memcpy(row + CODE_HEAD, codes, padded(dim));
 }
 
-/* A row without a direction that codes could hold. rest decides its fate: infinity always scores it
- * exactly, -infinity never ranks it (it holds a NaN or an infinity), 0 is the zero vector. */
-/* A group on its way out, and where its parts start. */
+/* Code a row without a usable direction. rest classifies it: infinity always scores it exactly,
+ * -infinity never ranks it (it holds a NaN or an infinity), 0 is the zero vector. */
+/* A group being written, with the offsets of its parts. */
 struct group {
     const struct rag_shadow *shadow;
     struct planes_bench *planes; /* or NULL */

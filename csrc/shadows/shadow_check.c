@@ -1,14 +1,13 @@
-/* shadow_check.c - checks that the numbers of a shadow are true of the rows that it belongs to.
+/* shadow_check.c - check that the bounds of a shadow hold for its rows.
  *
- * A search believes these numbers: with one that is too small it would pass over a row that is
- * among the best, and nobody would notice. Opening cannot look at every row; verification does.
- * What must hold is in spec/parts/vectors.md ("Guarantees"), and only that is
- * checked, not how a writer came to them.
+ * A search trusts these numbers: a bound that is too small would silently drop one of the best
+ * rows. Opening cannot read every row; verification does. It checks exactly the "Guarantees" of
+ * spec/parts/vectors.md, not the method of the writer.
  *
- * Along rotated axes the promise is about the row's part in the space of the axes, which are only
- * nearly orthonormal. Almost every row is settled by the writer's own estimate, from exact products
- * of integers: it is never less than the truth. A row for which it says too little is computed in
- * full, in binary64. TRUE_ENOUGH is room for the rounding of that. */
+ * Along rotated axes the guarantee covers the row's part in the space of the axes, which are only
+ * nearly orthonormal. The writer's own estimate, from exact integer products, is an upper bound and
+ * settles almost every row. The others are computed in full, in binary64. TRUE_ENOUGH allows for
+ * the rounding of that. */
 #include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -18,7 +17,7 @@
 #include "shared/fail.h"
 
 #define TRUE_ENOUGH 1e-9
-#define REACH_MAX 2.1 /* of what nibbles give: the sweep's slack counts on it */
+#define REACH_MAX 2.1 /* of nibbles; the sweep's slack depends on it */
 #define ORTHOGONAL 2e-6
 #define ROUNDING 3e-7
 
@@ -85,8 +84,8 @@ static void take_row(struct check *on, const struct rag_matrix *matrix, uint64_t
     for (uint32_t i = 0; i < matrix->dim; i++) on->wide[i] = (float)on->unit[i];
 }
 
-/* That scale times the values is within rest of the row. As a writer measures it, which is never
- * less than the truth; where that says too little, in full. */
+/* True if scale times the values is within rest of the row. Try the writer's upper bound first; if
+ * that is too loose, compute in full. */
 static bool is_near(struct check *on, float scale, float rest) {
     const size_t dim = on->shadow->dim;
     memcpy(on->turned, on->values, dim * sizeof *on->values);
@@ -102,7 +101,7 @@ static bool is_norm_true(const struct check *on, float norm) {
     return norm == (on->usual ? (float)on->norm : on->zero ? 0 : 1);
 }
 
-/* Of a row without a direction, the residual norm says what it is. */
+/* For a row without a direction, check the class in its residual norm. */
 static bool is_special_true(const struct check *on, float scale, float rest) {
     if (on->zero) return scale == 0 && rest >= 0;
     return scale == 0 && rest == (on->finite ? INFINITY : -INFINITY);
@@ -118,7 +117,7 @@ static const char *check_bytes(struct check *on, const uint8_t *row) {
     return is_near(on, scale, rest) ? NULL : "a row's 8-bit copy is further from it than is said";
 }
 
-/* The r-th row's nibbles, less 7.5. */
+/* Read the r-th row's nibbles, less 7.5. */
 static void read_nibbles(const uint8_t *block, size_t r, size_t dims, float *values) {
     for (size_t g = 0; g < dims / GROUP_DIMS; g++)
         for (size_t t = 0; t < 4; t++) {
@@ -128,7 +127,7 @@ static void read_nibbles(const uint8_t *block, size_t r, size_t dims, float *val
         }
 }
 
-/* Of the plain kind: the copy is near the row, and is its projection. */
+/* Plain kind: check that the codes are near the row, and are its projection. */
 static const char *check_plain(struct check *on, const uint8_t *block, size_t r) {
     const uint32_t dim = on->shadow->dim;
     const uint8_t *meta = block + 8 * align_up(dim, GROUP_DIMS) + 4 * r;
@@ -158,7 +157,7 @@ static void along(const struct check *on, const double *x, double *y) {
     }
 }
 
-/* x less what the places along the axes add up to. */
+/* Subtract the coded sum along the axes from x. */
 static void less_places(const struct check *on, const double *x, const double *places, double *w) {
     for (size_t i = 0; i < on->shadow->dim; i++) {
         w[i] = x[i];
@@ -166,8 +165,9 @@ static void less_places(const struct check *on, const double *x, const double *p
     }
 }
 
-/* The length of w's part in the space of the axes: with y = A w and (A A^T) c = y its square is
- * <c, y>. A A^T is so near to one that six steps are enough. left gets w without that part. */
+/* Return the length of w's part in the space of the axes: with y = A w and (A A^T) c = y its
+ * square is <c, y>. A A^T is so near the identity that six steps suffice. left gets w without
+ * that part. */
 static double part_of(struct check *on, const double *w, double *left) {
     const size_t kept = on->shadow->kept;
     double more[KEPT_MAX], square = 0;
@@ -191,7 +191,7 @@ static bool hold_in_full(struct check *on, double rest, double tail) {
     return length(left, on->shadow->dim) <= tail + TRUE_ENOUGH;
 }
 
-/* The row's point, how far it is from x, and its squared length. */
+/* Compute the row's point, its distance from x, and its squared length. */
 static double take_point(struct check *on, double *square) {
     int64_t sum = 0;
     double missed = 0;
@@ -207,8 +207,7 @@ static double take_point(struct check *on, double *square) {
     return missed * (1 + 1e-6) + ROUNDING;
 }
 
-/* What a writer would say, which is never less than the truth (spec, part 4). values: nibbles times
- * steps. */
+/* Check by the writer's upper bounds (spec, part 4). values: nibbles times steps. */
 static bool hold(struct check *on, float scale, double rest, double tail) {
     const size_t kept = on->shadow->kept, stride = align_up(on->shadow->dim, AXIS_PAD);
     double square;
@@ -273,7 +272,7 @@ static bool is_zero(const struct rag_guard *guard, uint64_t at, uint64_t size) {
     return true;
 }
 
-/* Where the parts of a group lie, and its rows. */
+/* The parts of a group, and its rows. */
 struct group {
     uint64_t head, blocks, norms, codes, first, rows;
 };
@@ -289,7 +288,7 @@ static struct group group_at(const struct rag_shadow *shadow, uint64_t g) {
     return group;
 }
 
-/* Row i of a group, once its bytes are there. */
+/* Check row i of a group that is in memory. */
 static enum rag_status check_row(struct check *on, const struct group *group, uint64_t i,
                                  struct rag_fault *fault) {
     const struct rag_shadow *shadow = on->shadow;
@@ -345,7 +344,7 @@ static enum rag_status bring_all(const struct rag_shadow *shadow, const struct r
     return rag_wants_ready(&wants, fault);
 }
 
-/* The first group that is wrong is the one that is told. */
+/* The checking threads report the first wrong group. */
 struct checking {
     const struct rag_shadow *shadow;
     const struct rag_matrix *matrix;

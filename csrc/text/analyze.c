@@ -1,16 +1,16 @@
-/* analyze.c - text to words, one definition for indexing and for asking (spec: analyzer
- * rag-words-1 and rag-words-2).
+/* analyze.c - text to words, one definition for indexing and queries (spec: analyzer rag-words-1
+ * and rag-words-2).
  *
  * A part is a maximal run of letters, digits and marks, folded: each code point through
- * NFKC_Casefold, the run composed to NFC. Scripts that put no spaces between words (CJK, Thai, ...)
- * give pairs of neighbouring clusters, a cluster being a base with its marks. Parts joined by
- * single underscores also give their identifier (snake_case), parts and identifiers joined by
- * single dots also give the whole (v0.1.0, foo.bar), and a part before ++ or # also gives itself
- * with that sign (c++, c#). Single letters joined by dots are one part without them (U.S.A.).
+ * NFKC_Casefold, the run composed to NFC. Scripts without spaces between words (CJK, Thai, ...)
+ * give pairs of neighbouring clusters; a cluster is a base with its marks. Parts joined by single
+ * underscores also give their identifier (snake_case). Parts and identifiers joined by single dots
+ * also give the whole (v0.1.0, foo.bar). A part before ++ or # also gives itself with that sign
+ * (c++, c#). Single letters joined by dots are one part without the dots (U.S.A.).
  *
- * ASCII, nearly all of most text, takes a byte loop; a run that meets another byte starts over on
- * code points. The tables are those of one Unicode version, never the host's, and nothing asks for
- * a locale. Invalid UTF-8 separates. */
+ * ASCII, nearly all of most text, takes a byte loop; a run that meets another byte restarts on code
+ * points. The tables belong to one fixed Unicode version, never the host's, and no locale is
+ * consulted. Invalid UTF-8 separates words. */
 #include "ragfile/words.h"
 #include "shared/bytes.h"
 #include "shared/utf8.h"
@@ -18,7 +18,7 @@
 
 enum {
     PART_MAX = 63,      /* code points of a part; longer runs are cut */
-    PART_SIZE = 4 * 64, /* their bytes at most, and one sign */
+    PART_SIZE = 4 * 64, /* their maximum size in bytes, plus one sign */
     CHAIN_SIZE = 255,   /* bytes of an identifier or a whole; longer ones are not emitted */
     SIGN_MAX = 2,
 };
@@ -55,8 +55,8 @@ static inline const struct unicode_record *record_of(uint32_t point) {
     return &unicode_records[unicode_pages[page * UNICODE_PAGE + point % UNICODE_PAGE]];
 }
 
-/* The code point at `at` and its size; an ill-formed byte is U+FFFD of size 1, which no word
- * contains. */
+/* Decode the code point at `at` and its size. An ill-formed byte becomes U+FFFD of size 1, which no
+ * word contains. */
 static inline size_t decode(const uint8_t *at, const uint8_t *end, uint32_t *point) {
     const uint8_t *next = at;
     *point = utf8_next(&next, end);
@@ -134,8 +134,8 @@ static void compose_points(struct analysis *a) {
     a->point_count = count;
 }
 
-/* Accents that folding can drop: positioned diacritics and the points of Hebrew, Arabic and Syriac;
- * never a virama or a vowel sign, without which a word is another word. */
+/* Accents that folding can drop: positioned diacritics and the points of Hebrew, Arabic and Syriac.
+ * Viramas and vowel signs stay: without them a word becomes another word. */
 static bool is_accent(uint8_t combining) {
     return combining >= 200 || (combining >= 10 && combining <= 36);
 }
@@ -151,7 +151,7 @@ static void push_fold(struct analysis *a, uint32_t point, const struct unicode_r
     }
 }
 
-/* The points read so far become the part's bytes. */
+/* Encode the code points read so far as the part's bytes. */
 static void finish_points(struct analysis *a) {
     order_marks(a);
     compose_points(a);
@@ -163,7 +163,7 @@ static void finish_points(struct analysis *a) {
 
 /* ---------------------------------------------------------------------------------------- parts */
 
-/* ASCII letters and digits to their lower case, everything else to 0. */
+/* Map ASCII letters and digits to lower case, everything else to 0. */
 static const uint8_t ascii_word[256] = {
     ['0'] = '0', ['1'] = '1', ['2'] = '2', ['3'] = '3', ['4'] = '4', ['5'] = '5', ['6'] = '6',
     ['7'] = '7', ['8'] = '8', ['9'] = '9', ['a'] = 'a', ['b'] = 'b', ['c'] = 'c', ['d'] = 'd',
@@ -183,8 +183,8 @@ static inline enum word_class class_at(const uint8_t *at, const uint8_t *end) {
     return (enum word_class)record_of(point)->word_class;
 }
 
-/* A part that can hold any script, from a->at on. A part of marks alone is possible; an empty one
- * too (soft hyphens). */
+/* Read a part of any script from a->at on. A part may consist of marks alone, or be empty (soft
+ * hyphens). */
 static void read_points(struct analysis *a) {
     a->point_count = 0;
     while (a->at < a->end) {
@@ -215,7 +215,7 @@ static void read_part(struct analysis *a) {
     a->part_size = size;
 }
 
-/* An apostrophe and one or two ASCII letters belong to the letters before (don't, it's, we're);
+/* Join an apostrophe and one or two ASCII letters to the letters before (don't, it's, we're);
  * l'avion is two parts. */
 static void read_contraction(struct analysis *a) {
     const uint8_t *at = a->at;
@@ -234,7 +234,7 @@ static void read_contraction(struct analysis *a) {
     a->at = at + letters;
 }
 
-/* ++ or # after a part, unless the sign goes on. */
+/* Emit a part with the ++ or # after it, unless more sign characters follow. */
 static void emit_signed(struct analysis *a, const uint8_t *from) {
     const uint8_t *at = a->at;
     size_t size = 0;
@@ -252,8 +252,9 @@ static void emit_signed(struct analysis *a, const uint8_t *from) {
 static inline bool is_upper(uint8_t byte) { return byte >= 'A' && byte <= 'Z'; }
 static inline bool is_lower(uint8_t byte) { return byte >= 'a' && byte <= 'z'; }
 
-/* The end of the piece of an identifier that begins at `at`: capitals before a capital with small
- * letters after it, small letters with at most one capital before them, capitals, or digits. */
+/* Return the end of the identifier's piece that begins at `at`: capitals before a capital with
+ * small letters after it, small letters with at most one capital before them, capitals, or
+ * digits. */
 static const uint8_t *piece_end(const uint8_t *at, const uint8_t *end) {
     const uint8_t *next = at;
     if (!is_upper(*at) && !is_lower(*at)) {
@@ -266,7 +267,8 @@ static const uint8_t *piece_end(const uint8_t *at, const uint8_t *end) {
     return next;
 }
 
-/* A part of ASCII letters and digits in which a capital follows a small letter (getPodStatus). */
+/* True for a part of ASCII letters and digits with a capital after a small letter
+ * (getPodStatus). */
 static bool has_pieces(const uint8_t *from, const uint8_t *to) {
     bool has_hump = false;
     for (const uint8_t *at = from; at < to; at++) {
@@ -312,7 +314,7 @@ static inline bool joined_by(const struct analysis *a, uint8_t joiner) {
     return class_at(a->at + 1, a->end) == WORD_SPACED;
 }
 
-/* The parts of one identifier, each emitted; the whole identifier is left in `chain`. */
+/* Emit each part of one identifier; leave the whole identifier in `chain`. */
 static void read_identifier(struct analysis *a, struct chain *chain) {
     chain->size = chain->links = 0;
     for (;;) {
@@ -330,8 +332,8 @@ static void read_identifier(struct analysis *a, struct chain *chain) {
     }
 }
 
-/* Single letters joined by dots are one word without them: U.S.A. is found as USA. False when
- * something else stands here. */
+/* Read single letters joined by dots as one word without dots: USA matches U.S.A. Return false if
+ * the input at `at` has another form. */
 static bool read_acronym(struct analysis *a) {
     const uint8_t *at = a->at;
     size_t size = 0;
@@ -368,7 +370,7 @@ static void read_spaced(struct analysis *a) {
 
 /* ----------------------------------------------------------------------- scripts without spaces */
 
-/* One cluster, a base and its marks, as folded bytes at out; its size. */
+/* Write one cluster, a base and its marks, as folded bytes to out; return its size. */
 static size_t read_cluster(struct analysis *a, uint8_t *out) {
     a->point_count = 0;
     for (bool first = true; a->at < a->end; first = false) {
@@ -386,7 +388,7 @@ static size_t read_cluster(struct analysis *a, uint8_t *out) {
     return a->part_size;
 }
 
-/* Each pair of neighbouring clusters of the run is a word; a lone cluster is one too. */
+/* Emit each pair of neighbouring clusters of the run as a word, or a lone cluster. */
 static void read_dense(struct analysis *a) {
     uint8_t pair[2 * PART_SIZE];
     const uint8_t *from = a->at;

@@ -30,10 +30,10 @@
  *   then per escape u16 index, u32 tf
  * rag.postings ends with 64 zeros of slack.
  *
- * A code stands for the score's tf part s = tf / (tf + K), never too small: code = ceil(s * 255 *
- * 256 / (m + 1)), at most 255, where K is that of the segment's own average length and (m + 1) /
- * 256 is at least as large as any s of the list. The tf of a row is the least t in 1..255 whose
- * code is at least the stored one, unless an escape gives it. */
+ * A code bounds the score's tf part s = tf / (tf + K) from above: code = ceil(s * 255 * 256 / (m +
+ * 1)), at most 255, where K uses the segment's own average length and (m + 1) / 256 is at least as
+ * large as any s of the list. The tf of a row is the least t in 1..255 whose code is at least the
+ * stored one, unless an escape gives it. */
 #ifndef RAG_BM25_H
 #define RAG_BM25_H
 
@@ -72,7 +72,7 @@ enum {
 
 /* ----------------------------------------------------------------------------- canonical scores */
 
-/* K of a row of a given length, in binary64 and in this order of operations. */
+/* K of a row by its length, in binary64 and in this order of operations. */
 struct rag_bm25_norm {
     double base, slope;
 };
@@ -87,7 +87,7 @@ static inline double rag_bm25_norm_at(struct rag_bm25_norm norm, uint32_t length
 }
 static inline double rag_bm25_tf_part(double tf, double norm) { return tf / (tf + norm); }
 
-/* The code of a tf part: a whole number in 0..255, scale being 255 * 256 / (m + 1). */
+/* The code of a tf part: a whole number in 0..255, with scale = 255 * 256 / (m + 1). */
 static inline uint32_t rag_bm25_code(double part, double scale) {
     const double x = part * scale;
     uint32_t code = (uint32_t)x;
@@ -107,8 +107,8 @@ static inline size_t rag_bm25_varint_put(uint8_t *out, uint64_t value) {
     return size;
 }
 
-/* Reads at *at and moves it; past the end or after ten bytes the value is the part read so far,
- * never beyond end. */
+/* Read a varint at *at and advance. At `end`, or after ten bytes, return the part read so far;
+ * never read beyond end. */
 static inline uint64_t rag_bm25_varint_get(const uint8_t **at, const uint8_t *end) {
     uint64_t value = 0;
     for (unsigned shift = 0; *at < end && shift < 64; shift += 7) {
@@ -121,7 +121,8 @@ static inline uint64_t rag_bm25_varint_get(const uint8_t **at, const uint8_t *en
 
 /* -------------------------------------------------------------------------------------- buffers */
 
-/* Bytes that grow; ok turns false for good when memory is out, and everything after is ignored. */
+/* A growable byte buffer. When memory runs out, ok turns false for good and later writes do
+ * nothing. */
 struct rag_bm25_buffer {
     uint8_t *bytes;
     size_t size, capacity;
@@ -129,7 +130,7 @@ struct rag_bm25_buffer {
 };
 
 uint8_t *rag_bm25_buffer_more(struct rag_bm25_buffer *buffer,
-                              size_t size); /* room for size bytes at the end, counted in */
+                              size_t size); /* append room for size bytes */
 void rag_bm25_buffer_put(struct rag_bm25_buffer *buffer, const void *bytes, size_t size);
 void rag_bm25_buffer_free(struct rag_bm25_buffer *buffer);
 /* -------------------------------------------------------------------------------- string tables */
@@ -148,7 +149,7 @@ struct rag_bm25_strings {
 };
 
 enum { LEX_NO_STRING = 0xFFFFFFFFu };
-/* The number of a string, added if new (*is_new); LEX_NO_STRING without memory. */
+/* Return the number of a string, added if new (*is_new), or LEX_NO_STRING without memory. */
 
 enum { LEX_DROPPED = 0x7FFFFFFFu, LEX_WHOLE = 0x80000000u };
 struct rag_vocabulary {
@@ -160,11 +161,11 @@ struct rag_vocabulary {
     bool failed;
 };
 
-/* The number of a word, LEX_NO_STRING without memory. */
+/* Return the number of a word, or LEX_NO_STRING without memory. */
 uint32_t rag_bm25_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8_t *word,
                                   size_t size, int kind);
-/* The number of a word that stands for a term as it is; LEX_NO_STRING without memory, or for one
- * that is too long. */
+/* Return the number of a word that equals its term; LEX_NO_STRING without memory or if it is too
+ * long. */
 uint32_t rag_bm25_vocabulary_term(struct rag_vocabulary *vocabulary, const uint8_t *term,
                                   size_t size);
 void rag_bm25_vocabulary_clear(struct rag_vocabulary *vocabulary);
@@ -175,7 +176,7 @@ struct rag_bm25_posting {
     uint32_t row, tf;
 };
 
-/* Terms in order, with their rows, become the two sections. */
+/* Writes terms in order, with their rows, as the two sections. */
 struct rag_bm25_writer {
     struct rag_sink postings;
     struct rag_bm25_norm norm;
@@ -202,15 +203,15 @@ struct rag_lexicon {
     uint64_t blocks, keys_at, starts_at, dictionary_at, dictionary_size, lengths_at;
     uint32_t length_width, length_min, length_max;
     struct rag_bm25_field {
-        struct rag_lexicon *lexicon; /* NULL for the first, the rest */
-        uint32_t weight;             /* of the build */
-    } *fields;                       /* one more than there are, or NULL */
+        struct rag_lexicon *lexicon; /* NULL for the first field, the remainder */
+        uint32_t weight;             /* the build's weight */
+    } *fields;                       /* one more than the fields, or NULL */
     size_t field_count;
     struct rag_bm25_scratch *scratch; /* a stack of working spaces for searches */
     int scratch_lock;
 };
 
-/* A term's entry in the dictionary; df 0 means that it is not there. */
+/* A term's entry in the dictionary; df is 0 if the segment lacks the term. */
 struct rag_bm25_entry {
     uint64_t df, at, size; /* list in rag.postings */
     uint32_t row, tf;      /* df == 1 */
@@ -219,8 +220,8 @@ enum rag_status rag_bm25_entry_find(const struct rag_lexicon *lexicon, const uin
                                     size_t size, struct rag_bm25_entry *entry,
                                     struct rag_fault *fault);
 
-/* Rows of one term in one window, wherever they are kept. Everything here has been checked against
- * the section. */
+/* Rows of one term in one window, in either encoding. Every member has been checked against the
+ * section. */
 struct rag_bm25_container {
     uint32_t window, count;
     uint32_t escapes;
@@ -234,7 +235,7 @@ struct rag_bm25_container {
     const uint32_t *tfs; /* of a decoded short list */
 };
 
-/* A long list's head and containers, checked; containers are appended to an array that grows. */
+/* Open and check a long list's head and containers; append the containers to a growing array. */
 struct rag_bm25_list {
     uint32_t m, tenth, hundredth;
 };
@@ -245,8 +246,8 @@ struct rag_bm25_containers {
 enum rag_status rag_bm25_list_open(const struct rag_lexicon *lexicon,
                                    const struct rag_bm25_entry *entry, struct rag_bm25_list *list,
                                    struct rag_bm25_containers *containers, struct rag_fault *fault);
-/* A short list's rows (or the one row of df 1), at most LEX_SHORT of them; strictly ascending and
- * below the rows. */
+/* Read a short list's rows (or the one row of df 1): at most LEX_SHORT, strictly ascending, each
+ * below the row count. */
 enum rag_status rag_bm25_short_open(const struct rag_lexicon *lexicon,
                                     const struct rag_bm25_entry *entry,
                                     struct rag_bm25_posting out[LEX_SHORT], size_t *count,
@@ -264,15 +265,15 @@ static inline uint32_t rag_bm25_length_at(const struct rag_lexicon *lexicon, uin
                                         : load_u32(at);
 }
 
-/* Where `row` (in window) stands in a container, or UINT32_MAX; any bytes give an index below
- * count. */
+/* Return the index of `row` (in window) in a container, or UINT32_MAX. Any section bytes give an
+ * index below count. */
 uint32_t rag_bm25_container_find(const struct rag_bm25_container *container, uint32_t row,
                                  uint32_t *from);
-/* The tf at an index: build_norm is the row's K by the segment's own statistics. */
+/* Return the tf at an index. build_norm is the row's K by the segment's own statistics. */
 uint32_t rag_bm25_container_tf(const struct rag_bm25_container *container, uint32_t index,
                                double build_norm, double scale);
 
-/* Visits the terms of rag.frequencies in order, from the block that can have `first` on, until the
+/* Visit the terms of rag.frequencies in order, from the block that can contain `first`, until the
  * visitor returns false. */
 typedef bool rag_bm25_visitor(void *context, const uint8_t *term, size_t size, uint64_t rows);
 enum rag_status rag_bm25_frequencies_walk(const struct rag_frequencies *f, const uint8_t *first,

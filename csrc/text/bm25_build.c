@@ -1,14 +1,14 @@
 /* bm25_build.c - rows of text to postings, in bounded memory.
  *
- * Words of a batch are noted as numbers; once the vocabulary knows their terms, commit turns them
- * into postings (term, row, tf). When the postings and the vocabulary near the memory limit, they
- * are sorted by term and spilled as a run, and both start empty again. At the end the runs are
- * merged: they hold ascending ranges of rows, so a term's list is its pieces in the order of the
- * runs, and the bytes do not depend on where the runs were cut.
+ * A batch records its words as numbers; once the vocabulary has their terms, commit turns them into
+ * postings (term, row, tf). When postings and vocabulary approach the memory limit, the builder
+ * sorts them by term, spills them as a run and starts empty again. The end merges the runs. They
+ * cover ascending ranges of rows, so a term's list concatenates its pieces in run order, and the
+ * result does not depend on the cuts between runs.
  *
  * A run is a sequence of: u8 size, term, varint df, then per row varint (row - row before), varint
- * tf. A size of 0 ends it. Runs are written and read by the caller's functions (struct rag_spill);
- * the core opens no file for them. A builder without them reports RAG_MEMORY at the limit.
+ * tf. A size of 0 ends it. The caller's functions (struct rag_spill) write and read runs; the core
+ * opens no file for them. A builder without a spill reports RAG_MEMORY at the limit.
  *
  * The limit covers postings, words and terms. The lengths of all rows, four bytes each, stay in
  * memory in any case, and so does the finished dictionary (bm25_write.c).
@@ -52,7 +52,7 @@ struct rag_lexical_builder {
     size_t entry_count, entry_capacity;
     struct seen {
         uint32_t row_and_one, slot;
-    } *seen; /* by term: its entry in the row at hand */
+    } *seen; /* by term: its entry in the current row */
     size_t seen_capacity, seen_count;
     struct run *runs;
     size_t run_count, run_capacity;
@@ -136,7 +136,7 @@ static uint32_t add_capped(uint32_t a, uint32_t b) {
     return a > UINT32_MAX - b ? UINT32_MAX : a + b;
 }
 
-/* One occurrence of a term in a row: a new entry, or more of the one that the row has. */
+/* Count one occurrence of a term in a row: add an entry, or increment the row's existing one. */
 static void count_term(struct rag_lexical_builder *builder, uint32_t term, size_t row,
                        uint32_t weight) {
     struct seen *seen = &builder->seen[term];
@@ -216,7 +216,7 @@ static int compare_sorted(const void *left, const void *right) {
     return compare_text(a->text, b->text);
 }
 
-/* The run in memory: terms in order, and their postings side by side. */
+/* The run in memory: terms in order, with their postings side by side. */
 struct grouped {
     struct sorted *terms;
     size_t count;
@@ -230,7 +230,7 @@ static void free_grouped(struct grouped *grouped) {
     free(grouped->postings);
 }
 
-/* Groups the entries by term, rows ascending as they came. The entries are given up. */
+/* Group the entries by term, rows ascending as they arrived. Consumes the entries. */
 static bool group_entries(struct rag_lexical_builder *builder, struct grouped *grouped) {
     const struct rag_bm25_strings *strings = &builder->vocabulary.terms;
     *grouped = (struct grouped){malloc((strings->count + 1) * sizeof *grouped->terms), 0,
@@ -320,7 +320,7 @@ static enum rag_status spill_run(struct rag_lexical_builder *builder, struct rag
 
 /* -------------------------------------------------------------------------------------- merging */
 
-/* A run being read back through a window; text is the term at hand, size 0 at the end. */
+/* Reads a run back through a window. text is the current term; size is 0 at the end. */
 struct reader {
     struct run run;
     uint8_t *window;
@@ -328,7 +328,7 @@ struct reader {
     uint8_t text[LEX_TERM_MAX + 1];
 };
 
-/* Makes sure that a term's head, or a row, is in the window. */
+/* Make sure that the window holds a whole term head, or a whole row. */
 static enum rag_status refill(struct rag_lexical_builder *builder, struct reader *reader,
                               struct rag_fault *fault) {
     const uint64_t left = reader->run.end - reader->run.at;
@@ -368,7 +368,7 @@ struct list {
     size_t count, capacity;
 };
 
-/* Appends the rows of the term at hand and moves to the next term. */
+/* Append the rows of the current term and advance to the next term. */
 static enum rag_status take_rows(struct rag_lexical_builder *builder, struct reader *reader,
                                  struct list *list, struct rag_fault *fault) {
     const uint64_t df = read_varint(reader);
@@ -388,8 +388,8 @@ static enum rag_status take_rows(struct rag_lexical_builder *builder, struct rea
     return read_term(builder, reader, fault);
 }
 
-/* Writes the least term of all runs and takes it off those that have it; *more is false when none
- * has any. */
+/* Write the least term of all runs and advance the runs that have it; *more is false at the end of
+ * all runs. */
 static enum rag_status merge_term(struct rag_lexical_builder *builder, struct reader *readers,
                                   struct list *list, struct rag_bm25_writer *writer, bool *more,
                                   struct rag_fault *fault) {

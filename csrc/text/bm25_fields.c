@@ -1,22 +1,23 @@
-/* bm25_fields.c - other weights of fields than those of the build, chosen with the question.
+/* bm25_fields.c - field weights chosen per query instead of at build time.
  *
- * rag.terms and rag.postings know a row as one sum: tf = sum of w_f tf_f over its fields. For every
- * field but one, the rest, a pair of sections of its own knows tf_f and length_f. So
+ * rag.terms and rag.postings store one sum for a row: tf = sum of w_f tf_f over its fields. Every
+ * field but the first has its own pair of sections with tf_f and length_f; the first field, 0, is
+ * the remainder. So
  *
  *   tf' = w'_0 (tf - sum w_f tf_f) / w_0 + sum w'_f tf_f          f over the fields but the rest, 0
  *
- * is what a build with the weights w' would have stored, and the length likewise: the division has
- * no remainder. Whole numbers, so scores have the bits of such a build. What a hostile file says
- * otherwise is brought to a number from 0 on.
+ * equals the tf that a build with the weights w' would have stored, and the length follows
+ * likewise. The division is exact and all operands are whole numbers, so scores match such a build
+ * bit for bit. Values of a hostile file are clamped to 0 from below.
  *
- * The bounds of bm25_search.c follow. With r and R the least and the largest of w'_f / w_f, tf'
- * lies between r tf and R tf, and the length between r and R times what it was. Hence
+ * The bounds of bm25_search.c follow. With r and R the least and the largest of w'_f / w_f, r tf <=
+ * tf' <= R tf, and the new length is between r and R times the stored one. Hence
  *
  *   tf / (tf + K'(r length) / R)  >=  tf' / (tf' + K')  >=  tf / (tf + K'(R length) / r),
  *
  * which are tf parts of the stored tf for two other K, both linear in the length: the argument on
- * moved statistics holds for each. A weight of 0 makes r = 0: then nothing is proved from below,
- * and the rows of all lists are scored. */
+ * moved statistics holds for each. A weight of 0 makes r = 0 and leaves no lower bound; the search
+ * then scores the rows of all lists. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -44,7 +45,7 @@ enum rag_status rag_lexicon_fields(struct rag_lexicon *lexicon, struct rag_lexic
     return RAG_OK;
 }
 
-/* The bounds of the head: for r = 0 there is none from below. */
+/* Set the bounds that the head derives; r = 0 gives no lower bound. */
 static void set_bounds(struct rag_bm25_query *query, double least, double most) {
     const struct rag_bm25_norm live = query->live;
     query->upper = (struct rag_bm25_norm){live.base / most, live.slope * (least / most)};
@@ -82,7 +83,7 @@ enum rag_status rag_bm25_fields_start(struct rag_bm25_query *query,
 
 /* ------------------------------------------------------------------------------- opening lists */
 
-/* The rows of a short list as containers, with their tf and without codes. */
+/* Store the rows of a short list as containers, with their tf and without codes. */
 static bool put_short(struct rag_bm25_containers *containers, struct rag_bm25_own *own,
                       const struct rag_bm25_posting *postings, size_t count) {
     if (!rag_grow(&containers->items, &containers->capacity, containers->count + count,
@@ -137,7 +138,7 @@ enum rag_status rag_bm25_fields_open(struct rag_bm25_query *query, size_t t,
 
 /* --------------------------------------------------------------------------------- the numbers */
 
-/* What a build with the question's weights would have stored. */
+/* Return the tf or length that a build with the query's weights would have stored. */
 static double joined(const struct rag_bm25_query *query, int64_t rest, int64_t more) {
     if (rest < 0) rest = 0;
     return (double)(query->weights[0] * (rest / query->lexicon->fields[0].weight) + more);
@@ -151,7 +152,7 @@ static bool has_room(struct rag_bm25_scratch *scratch, size_t count, size_t fiel
                     sizeof *scratch->lengths);
 }
 
-/* The lengths of rows in one field. */
+/* Read the lengths of rows in one field. */
 static enum rag_status read_lengths(const struct rag_lexicon *field, const uint32_t *rows,
                                     size_t count, uint32_t *lengths, struct rag_fault *fault) {
     const enum rag_status there = rag_bm25_bring_lengths(field, rows, count, fault);
@@ -191,12 +192,12 @@ enum rag_status rag_bm25_fields_norms(const struct rag_bm25_query *query, const 
     return RAG_OK;
 }
 
-/* One list of a term, with what each of its tf adds to the two sums of its row. */
+/* One list of a term, with the factors by which its tf enters the two sums of a row. */
 struct counted {
     const struct rag_bm25_container *from, *end;
     double scale;
     int64_t rest, more;
-    const uint32_t *lengths; /* of a field; NULL for the list of the whole row */
+    const uint32_t *lengths; /* of a field; NULL for the whole row's list */
     struct rag_bm25_norm build;
 };
 
@@ -279,7 +280,7 @@ enum rag_status rag_lexicon_length(const struct rag_lexicon *lexicon, const uint
     return RAG_OK;
 }
 
-/* How many rows of an opened query's only term, of those in `where`, have it under the weights. */
+/* Count the rows in `where` that contain the query's only term under the weights. */
 static enum rag_status count_rows(struct rag_bm25_query *query, const uint32_t *rows, size_t count,
                                   const uint64_t *where, uint64_t *df, struct rag_fault *fault) {
     enum { CHUNK = 4096 };
@@ -298,7 +299,7 @@ static enum rag_status count_rows(struct rag_bm25_query *query, const uint32_t *
     return status;
 }
 
-/* The df of one term in one segment, added to *df. */
+/* Add the df of one term in one segment to *df. */
 static enum rag_status count_term(const struct rag_lexical_leg *leg,
                                   struct rag_bm25_scratch *scratch,
                                   const struct rag_query_term *term,

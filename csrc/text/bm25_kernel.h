@@ -1,5 +1,4 @@
-/* bm25_kernel.h - scanning one window, written once and included once per target by bm25_kernels.c,
- * which defines
+/* bm25_kernel.h - the scan of one window, included once per target by bm25_kernels.c, which defines
  *
  *   TARGET(name)                     the name with the target's suffix
  *   TARGET_CODE                      its attribute
@@ -39,8 +38,8 @@ static inline TARGET_CODE void TARGET(visit_group)(struct rag_bm25_scan *scan, u
 
 enum { TARGET(STEP) = 64, TARGET(AHEAD) = 256 };
 
-/* Shares and rows of the next count <= STEP rows; a hostile row past the window's end falls on its
- * last. */
+/* Compute shares and rows of the next count <= STEP rows; a hostile row past the window's end is
+ * clamped to its last. */
 static inline TARGET_CODE void TARGET(weigh)(const struct rag_bm25_sparse *sparse, uint32_t from,
                                              uint32_t count, uint16_t last, uint16_t *shares,
                                              uint16_t *rows) {
@@ -49,7 +48,7 @@ static inline TARGET_CODE void TARGET(weigh)(const struct rag_bm25_sparse *spars
     for (uint32_t i = 0; i < count; i++) rows[i] = rows[i] < last ? rows[i] : last;
 }
 
-/* A list is read in order, but the processor forgets that at the end of each page. */
+/* Prefetch explicitly: a list is read in order, but the hardware prefetcher stops at each page. */
 static inline TARGET_CODE void TARGET(prefetch)(const struct rag_bm25_sparse *sparse, uint32_t at) {
     __builtin_prefetch(sparse->codes + at);
     __builtin_prefetch(sparse->rows + 2 * (size_t)at);
@@ -77,7 +76,7 @@ static TARGET_CODE void TARGET(add_sparse)(struct rag_bm25_scan *scan, bool trac
     }
 }
 
-/* Without dense containers the sums are final: look and clear in one pass. */
+/* Without dense containers the sums are final: test and clear them in one pass. */
 static TARGET_CODE void TARGET(sweep_group)(struct rag_bm25_scan *scan, uint32_t group) {
     uint16_t *sums = scan->sums + (size_t)group * LEX_GROUP;
     const uint64_t rows = ABOVE(sums, scan->found->threshold);
@@ -97,7 +96,7 @@ static TARGET_CODE void TARGET(sweep)(struct rag_bm25_scan *scan, bool track) {
     }
 }
 
-/* The most that a group's rows can have from the dense containers. */
+/* Bound the sums that a group's rows can get from the dense containers. */
 static TARGET_CODE void TARGET(add_dense_bounds)(uint16_t *bounds,
                                                  const struct rag_bm25_dense *dense,
                                                  size_t groups) {
@@ -116,9 +115,8 @@ static inline TARGET_CODE uint16_t TARGET(bound)(const struct rag_bm25_scan *sca
     return bound < 65535 ? (uint16_t)bound : 65535;
 }
 
-/* Where the dense containers alone cannot pass the threshold, only groups that a sparse row fell
- * into are of interest; and where those are few, the dense containers' own maxima are bound
- * enough. */
+/* If the dense containers alone cannot pass the threshold, visit only groups with sparse rows; if
+ * those are few, the dense containers' own maxima are a sufficient bound. */
 static TARGET_CODE void TARGET(bound_touched)(const struct rag_bm25_scan *scan, uint16_t *bounds,
                                               const uint16_t *dense) {
     memset(bounds, 0, LEX_GROUPS * sizeof *bounds);
@@ -129,7 +127,7 @@ static TARGET_CODE void TARGET(bound_touched)(const struct rag_bm25_scan *scan, 
         }
 }
 
-/* An upper bound for each group's sums. */
+/* Bound each group's sums from above. */
 static TARGET_CODE void TARGET(bound_groups)(const struct rag_bm25_scan *scan, bool track,
                                              uint16_t *bounds) {
     uint16_t dense[LEX_GROUPS] __attribute__((aligned(64)));
@@ -150,7 +148,7 @@ static TARGET_CODE void TARGET(bound_groups)(const struct rag_bm25_scan *scan, b
                                                        : TARGET(bound)(scan, group, dense[group]);
 }
 
-/* Visits the most promising groups first while there are fewer than k rows, which raises the
+/* Visit the most promising groups first while fewer than k rows are known; this raises the
  * threshold early. */
 static TARGET_CODE void TARGET(visit_best)(struct rag_bm25_scan *scan, uint16_t *bounds) {
     struct rag_bm25_candidates *found = scan->found;

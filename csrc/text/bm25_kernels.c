@@ -1,12 +1,12 @@
-/* bm25_kernels.c - the window scan of bm25_kernel.h for each target, and the choice among them.
+/* bm25_kernels.c - the window scan of bm25_kernel.h per target, and the dispatch.
  *
- * The scan is written once, in bm25_kernel.h, and included here once for each target. A target is a
- * paragraph that defines what compilers do not find from plain code:
+ * bm25_kernel.h has the scan; this file includes it once per target. A target defines the three
+ * operations that compilers vectorise badly:
  *
  *    ABOVE      how 64 sums are compared with the threshold: one bit for each sum above it
  *    SHARES     how codes become shares, (code * weight) >> 8; compilers multiply 32 bits where the
  *               upper half of a 16-bit product is enough
- *    SUM_GROUP  how the codes of a dense container are added to the 64 rows of a group; they stand
+ *    SUM_GROUP  how the codes of a dense container are added to the 64 rows of a group; they are
  *               packed, one for each bit that is set, and must be spread: bit by bit at the
  *               baseline, with pdep on AVX2, with one expand on AVX-512 VBMI2
  *
@@ -14,8 +14,8 @@
  * machine has and RAGFILE_TARGET allows. All sums are whole numbers that cannot wrap, so every
  * target finds the same candidates, and a new one changes nothing but speed.
  *
- * The kernels trust the containers' places, which are checked when a list is opened, and no number
- * inside them. A rank that lies leads to the end of the container at the most, and 64 bytes are
+ * The kernels trust the bounds of containers, which are checked when a list is opened, and no
+ * number inside them. A corrupt rank reaches the end of the container at most, and 64 bytes are
  * readable after that: the sections end in LEX_SLACK zeros. */
 #include "shared/floor.h"
 #include "system/cpu.h"
@@ -24,8 +24,8 @@
 #define JOIN_(a, b) a##_##b
 #define JOIN(a, b) JOIN_(a, b)
 
-/* Where the codes of a group start; a hostile rank cannot lead further than the container's end,
- * and 64 bytes are readable from there. */
+/* Return the start of a group's codes. A hostile rank is clamped to the container's end, and 64
+ * bytes are readable from there. */
 static inline const uint8_t *group_codes(const struct rag_bm25_dense *dense, uint32_t group) {
     const uint32_t rank = load_u16(dense->ranks + 2 * (size_t)group);
     return dense->codes + (rank < dense->count ? rank : dense->count);
@@ -128,7 +128,8 @@ static inline TARGET_CODE uint64_t above_avx2(const uint16_t *sums, uint32_t thr
     return rows;
 }
 
-/* Eight rows at a time: their bits become a byte mask, and pdep lays the packed codes under it. */
+/* Eight rows per step: their bits become a byte mask, and pdep spreads the packed codes under
+ * it. */
 static inline TARGET_CODE void add_dense_avx2(uint16_t *out, const struct rag_bm25_dense *dense,
                                               uint32_t group) {
     const uint8_t *code = group_codes(dense, group);

@@ -1,21 +1,18 @@
-/* bm25_open.c - the lexical sections, opened in place: header, dictionary look-up, checked views on
+/* bm25_open.c - open the lexical sections in place: header, dictionary lookup, checked views of
  * posting lists.
  *
- * Nothing is parsed or copied when a segment is opened. rag_lexicon_open reads the header and
- * checks that its parts fill the section exactly; everything else waits for the first query that
- * needs it.
+ * Opening parses and copies nothing. rag_lexicon_open reads the header and checks that its parts
+ * fill the section exactly; all other checks happen at the first query that needs them.
  *
- * A term is found in two steps. The keys, the first eight bytes of each block's first term, are
- * searched by halves; among blocks with the same key their first terms decide. Then one block of 16
- * terms is walked from its start. Each term is checked on the way: its length, its df, and the
- * place of its list.
+ * A term lookup has two steps. A binary search finds the block among the keys, the first eight
+ * bytes of each block's first term; between equal keys the full first terms decide. A walk then
+ * decodes that block of 16 terms from its start and checks each term's length, df and list extent.
  *
- * A list is checked when a query first needs it: each container's parts end inside the section with
- * slack to spare, so that kernels can read them without a test; the numbers in the parts (rows,
- * ranks, codes) are clamped where they are used. A hostile section can thus give wrong rows or
- * scores, but no read outside it.
+ * A list is checked when a query opens it: each container's parts end inside the section with slack
+ * to spare, so kernels read them without a test. Rows, ranks and codes are clamped at use. A
+ * hostile section can give wrong rows or scores, but no read outside it.
  *
- * RAG_FORMAT and RAG_CORRUPT name the offset in the section. Any number of threads can use one
+ * RAG_FORMAT and RAG_CORRUPT name the offset in the section. Any number of threads may share one
  * lexicon. */
 #include <math.h>
 #include <stdlib.h>
@@ -71,8 +68,8 @@ static enum rag_status read_header(struct rag_lexicon *lexicon, const uint8_t *a
     return RAG_OK;
 }
 
-/* Where the parts are. None of these sums can wrap: every term is below 2^40, terms being checked
- * here. */
+/* Compute the offsets of the parts. None of these sums can wrap: every operand is below 2^40, terms
+ * being checked here. */
 static enum rag_status place_parts(struct rag_lexicon *lexicon, struct rag_fault *fault) {
     if (lexicon->info.terms > lexicon->terms.size) return broken(fault, 16, "too many terms");
     lexicon->blocks = (lexicon->info.terms + LEX_BLOCK - 1) / LEX_BLOCK;
@@ -128,7 +125,7 @@ enum rag_status rag_lexicon_lengths(const struct rag_lexicon *lexicon, uint32_t 
 
 /* ----------------------------------------------------------------------------------- dictionary */
 
-/* A walk through one block; text is the term at hand and entry its entry in the dictionary. */
+/* A walk through one block; text is the current term and entry its dictionary entry. */
 struct walk {
     const uint8_t *at, *end;
     uint64_t end_at; /* of end, in the section */
@@ -157,8 +154,8 @@ static enum rag_status open_block(const struct rag_lexicon *lexicon, uint64_t bl
     return RAG_OK;
 }
 
-/* Moves to the next term and reads its entry; df 0 after the last. Lists are checked to lie inside
- * rag.postings. */
+/* Advance to the next term and read its entry; df is 0 after the last. Check that its list is
+ * inside rag.postings. */
 static enum rag_status next_entry(const struct rag_lexicon *lexicon, struct walk *walk,
                                   struct rag_bm25_entry *entry, struct rag_fault *fault) {
     const uint64_t here = walk->end_at - (uint64_t)(walk->end - walk->at);
@@ -202,7 +199,7 @@ static int compare_terms(const uint8_t *a, size_t a_size, const uint8_t *b, size
     return order ? order : a_size < b_size ? -1 : a_size > b_size;
 }
 
-/* How many blocks at the front have a first key below `key` (or not above it). */
+/* Count the leading blocks with a first key below `key` (or not above it). */
 static uint64_t blocks_below(const struct rag_lexicon *lexicon, uint64_t key, bool or_equal) {
     const uint8_t *keys = rag_guard_at(&lexicon->terms, lexicon->keys_at);
     uint64_t low = 0, count = lexicon->blocks;
@@ -232,8 +229,7 @@ static enum rag_status find_in_block(const struct rag_lexicon *lexicon, uint64_t
     return status;
 }
 
-/* Blocks whose first terms share eight bytes are told apart by those terms, from the last to the
- * first. */
+/* Compare full first terms, last block first, where blocks share the first eight bytes. */
 enum rag_status rag_bm25_entry_find(const struct rag_lexicon *lexicon, const uint8_t *term,
                                     size_t size, struct rag_bm25_entry *entry,
                                     struct rag_fault *fault) {
@@ -244,7 +240,7 @@ enum rag_status rag_bm25_entry_find(const struct rag_lexicon *lexicon, const uin
     if (status) return status;
     const uint64_t key = key_of(term, size);
     uint64_t low = blocks_below(lexicon, key, false), high = blocks_below(lexicon, key, true);
-    if (low > 0) low--; /* the block before can reach into this key */
+    if (low > 0) low--; /* the block before can contain this key */
     while (low < high && !status) {
         const uint64_t middle = low + (high - low) / 2;
         int order = 0;
@@ -254,7 +250,7 @@ enum rag_status rag_bm25_entry_find(const struct rag_lexicon *lexicon, const uin
         if (order > 0) high = middle;
         else low = middle;
         if (order <= 0 && high - low == 1)
-            return status; /* it was this block's, and it was not there */
+            return status; /* the term belongs in this block and is absent */
     }
     return status;
 }
@@ -316,8 +312,8 @@ enum rag_status rag_bm25_short_open(const struct rag_lexicon *lexicon,
     return RAG_OK;
 }
 
-/* One container from its directory entry; *at moves past its data. False when that does not end by
- * `end`. */
+/* Open one container from its directory entry and move *at past its data. Return false if the data
+ * passes `end`. */
 static bool open_container(const struct rag_lexicon *lexicon, const uint8_t *entry,
                            const uint8_t **at, const uint8_t *end, struct rag_bm25_container *out) {
     const uint32_t marks = load_u32(entry + 4);
@@ -378,7 +374,8 @@ static uint32_t find_dense(const struct rag_bm25_container *container, uint32_t 
     return rank < container->count ? rank : container->count - 1;
 }
 
-/* Rows asked for in ascending order: *from is where the last one was looked for. */
+/* Find a row; calls must be in ascending order of rows, so that *from resumes at the previous
+ * position. */
 static uint32_t find_sparse(const struct rag_bm25_container *container, uint32_t row,
                             uint32_t *from) {
     uint32_t low = *from, count = container->count - low;
@@ -399,7 +396,7 @@ uint32_t rag_bm25_container_find(const struct rag_bm25_container *container, uin
     return container->dense ? find_dense(container, row) : find_sparse(container, row, from);
 }
 
-/* The escape of an index, or 0. */
+/* Return the escape of an index, or 0. */
 static uint32_t find_escape(const struct rag_bm25_container *container, uint32_t index) {
     uint32_t low = 0, high = container->escapes;
     while (low < high) {
@@ -412,9 +409,8 @@ static uint32_t find_escape(const struct rag_bm25_container *container, uint32_t
     return 0;
 }
 
-/* The least t in 1..255 whose code reaches the stored one: the equation solved for tf, then put
- * right. (Trying 1, 2, 3 first saves divisions and loses more to branches that nobody can
- * predict.) */
+/* Return the least t in 1..255 with a code that reaches the stored one: solve the equation for tf,
+ * then correct. (Trying 1, 2, 3 first saves divisions but loses more to mispredicted branches.) */
 static uint32_t tf_of_code(uint32_t code, double norm, double scale) {
     const double part = (double)code / scale,
                  guess = part < 1.0 ? norm * part / (1.0 - part) : 255.0;

@@ -2,19 +2,19 @@
  * several threads.
  *
  * The work has three steps, because the core does not know how a word becomes a term.
- * rag_queries_add analyses each text and notes its words by their numbers in the vocabulary. The
+ * rag_queries_add analyses each text and records its words by their numbers in the vocabulary. The
  * caller then resolves the vocabulary's pending words. rag_queries_finish turns words into terms,
- * once for all queries: dropped words go, and a term that occurs several times gets one entry with
- * a count. Terms keep the order of first occurrence, which the canonical score prescribes.
+ * once for all queries: it removes dropped words and merges repeated terms into one entry with a
+ * count. Terms keep the order of first occurrence, which the canonical score prescribes.
  *
- * A small hash table finds a term's place within its query; it is cleared for each query and grows
- * with the longest. While terms are collected, the buffer of their bytes can still move, so each
- * entry holds an offset; the last step turns offsets into pointers.
+ * A small hash table finds a term's entry within its query; it is cleared for each query and grows
+ * with the longest. The buffer of term bytes can move while it grows, so entries hold offsets until
+ * the last step turns them into pointers.
  *
- * Adding and finishing take one thread. Afterwards the queries do not change, but for the df that a
- * caller sets in the terms, and any number of threads can search with them.
- * rag_lexicon_search_batch runs one query a task, on at most count / 8 + 1 threads. When queries
- * fail, the fault of the first of them, in the order of the queries, is returned. */
+ * Adding and finishing are single-threaded. Afterwards only the caller changes the queries, by
+ * setting the df of terms, and any number of threads may search with them. rag_lexicon_search_batch
+ * runs one query a task, on at most count / 8 + 1 threads. When queries fail, the fault of the
+ * first of them, in the order of the queries, is returned. */
 #include <stdlib.h>
 
 #include "ragfile/bits.h"
@@ -26,7 +26,7 @@
 struct rag_queries {
     uint32_t *words; /* of the vocabulary, query after query */
     size_t word_count, word_capacity;
-    size_t *ends; /* by query: where its words end, and after finish where its terms end */
+    size_t *ends; /* by query: end of its words; after finish, end of its terms */
     size_t count, end_capacity;
     struct rag_query_term *terms;
     size_t term_count, term_capacity;
@@ -84,7 +84,7 @@ enum rag_status rag_queries_whole(struct rag_queries *queries, struct rag_vocabu
     return RAG_OK;
 }
 
-/* Places of a query's terms by their number in the vocabulary; open addressing, 0 for empty. */
+/* Positions of a query's terms by their number in the vocabulary; open addressing, 0 is empty. */
 struct places {
     struct place {
         uint32_t term, at_and_one;
@@ -104,7 +104,7 @@ static bool clear_places(struct places *places, size_t words) {
     return places->slots != NULL;
 }
 
-/* Counts one occurrence; a term's bytes hold its offset in the buffer until all are there. */
+/* Count one occurrence; a term's bytes hold its buffer offset until all terms are known. */
 static void count_term(struct rag_queries *queries, const struct rag_vocabulary *vocabulary,
                        struct places *places, size_t first, uint32_t term) {
     size_t slot = (term * 0x9E3779B1u >> 7) & places->mask;

@@ -1,9 +1,8 @@
-/* bm25_rows.c - the rows that hold a term: how many there are, which they are, how often each holds
- * it.
+/* bm25_rows.c - count and list the rows that contain a term, with term frequencies.
  *
  * A search over several segments needs the document frequency (df) of each term among the live rows
- * of all of them. The dictionary knows the df over all rows of one segment, deleted ones included.
- * So rag_lexicon_df counts the rows of a list that `where` names, in one of two ways:
+ * of all of them. The dictionary stores the df over all rows of one segment, including deleted
+ * ones. So rag_lexicon_df counts the rows of a list that are in `where`, in one of two ways:
  *
  *    visit   walks the list and tests the bit of each row
  *    absent  looks up the few rows that `where` leaves out and subtracts those that the list holds
@@ -14,9 +13,9 @@
  * rag_lexicon_rows lists rows and term frequencies. The frequency follows from the row's code and
  * its length, or from an escape (bm25.h has the rule), by the statistics of the segment itself.
  *
- * Both return checksum faults and RAG_MEMORY. A list's structure is checked when it is opened, but
- * its row numbers are not: a row past the segment's end is passed over, so a hostile list gives a
- * wrong count and never a read outside the section. */
+ * Both return checksum faults and RAG_MEMORY. Opening a list checks its structure but not its row
+ * numbers: rows past the segment's end are skipped, so a hostile list gives a wrong count but never
+ * a read outside the section. */
 #include <stdlib.h>
 
 #include "ragfile/bits.h"
@@ -31,7 +30,7 @@ struct visit {
     double scale;
 };
 
-/* Counts a row of a container, and notes it while there is room. */
+/* Count a row of a container, and record it while there is room. */
 static enum rag_status visit_row(struct visit *visit, const struct rag_bm25_container *container,
                                  uint32_t row, uint32_t index, struct rag_fault *fault) {
     if (row >= visit->lexicon->info.rows ||
@@ -100,8 +99,8 @@ static enum rag_status visit_rows(struct visit *visit, const struct rag_bm25_ent
     return status;
 }
 
-/* How many of the rows that are not in `where` a list holds: few rows are looked up sooner than a
- * long list is walked. */
+/* Count the listed rows missing from `where`: looking up a few rows is faster than walking a long
+ * list. */
 static enum rag_status count_absent(const struct rag_lexicon *lexicon,
                                     const struct rag_bm25_entry *entry, const uint64_t *where,
                                     uint64_t *absent, struct rag_fault *fault) {
@@ -130,7 +129,7 @@ static enum rag_status count_absent(const struct rag_lexicon *lexicon,
 
 enum rag_status rag_lexicon_df(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size,
                                const uint64_t *where, uint64_t *df, struct rag_fault *fault) {
-    enum { LOOKUP = 8 }; /* a lookup takes about as long as this many steps along a list */
+    enum { LOOKUP = 8 }; /* cost of one lookup, in steps along a list */
     struct rag_bm25_entry entry;
     struct visit visit = {.lexicon = lexicon, .where = where};
     enum rag_status status = rag_bm25_entry_find(lexicon, term, size, &entry, fault);

@@ -1,4 +1,4 @@
-/* bm25_score.c - the canonical score: every number that leaves the lexical engine.
+/* bm25_score.c - the canonical score, the only one that the lexical engine returns.
  *
  *   score(row) = sum over the query's distinct terms, in order of first occurrence, of
  *                (times in the query * idf) * (tf / (tf + K))
@@ -14,8 +14,8 @@
 #include "shared/fail.h"
 #include "text/bm25_search.h"
 
-/* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); ln m = 2 artanh((m - 1) / (m + 1)), whose series ends
- * below 2^-60. */
+/* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); ln m = 2 artanh((m - 1) / (m + 1)), with a series
+ * truncated below 2^-60. */
 /* ln, in binary64. */
 static double natural_log(double x) {
     int exponent;
@@ -35,7 +35,7 @@ double rag_bm25_idf(uint64_t rows, uint64_t df) {
     return natural_log(1.0 + ((double)(rows - df) + 0.5) / ((double)df + 0.5));
 }
 
-/* The contribution of one term to rows [from, to) of one window. */
+/* Add the contribution of one term to rows [from, to) of one window. */
 static void score_window(const struct rag_bm25_query *query, const struct rag_bm25_query_term *term,
                          const struct rag_bm25_container *container, const uint32_t *rows,
                          size_t from, size_t to) {
@@ -65,7 +65,7 @@ static void score_term(const struct rag_bm25_query *query, const struct rag_bm25
     }
 }
 
-/* The lengths of rows of a file that is elsewhere, asked for together. */
+/* Fetch the lengths of rows of a remote file in one request. */
 enum rag_status rag_bm25_bring_lengths(const struct rag_lexicon *lexicon, const uint32_t *rows,
                                        size_t count, struct rag_fault *fault) {
     const uint64_t width = lexicon->length_width;

@@ -1,34 +1,35 @@
 /* bm25_search.c - exact top k: bound all rows cheaply, score exactly the few that can win.
  *
- * Let the query have n terms in the segment, c_t(r) what term t contributes to row r (0 if absent),
- * B_t a bound on c_t and q_t(r) the row's code, so that c_t <= B_t q_t / 255. With S > 0 and whole
- * weights w_t >= 256 S B_t / 255, sum w_t <= 65535, the scan computes A(r) = sum floor(q_t w_t /
- * 256). Each floor loses less than 1, hence
+ * Let the query have n terms in the segment, c_t(r) the contribution of term t to row r (0 if
+ * absent), B_t a bound on c_t and q_t(r) the row's code, so that c_t <= B_t q_t / 255. With S > 0
+ * and whole weights w_t >= 256 S B_t / 255, sum w_t <= 65535, the scan computes A(r) = sum
+ * floor(q_t w_t / 256). Each floor loses less than 1, hence
  *
  *   (1) S score(r) < A(r) + n.
  *
- * From below: codes are rounded up, so c_t > rho B_t (q_t - 1) / 255, where rho <= 1 says how far
- * the statistics have moved since the codes were made (1 if they have not); weights are rounded up
- * by less than 1, so S B_t / 255 >= (w_t - 1) / 256, and for a row in the sum
+ * From below: codes are rounded up, so c_t > rho B_t (q_t - 1) / 255, where rho <= 1 measures the
+ * drift of the statistics since the codes were made (1 if none); weights are rounded up by less
+ * than 1, so S B_t / 255 >= (w_t - 1) / 256, and for a row in the sum
  *
  *   (2) S score(r) >= rho sum (w_t - 1)(q_t - 1) / 256 >= rho (A(r) - n - sum w_t / 256).
  *
  * If k rows have A >= a, then k rows have S score >= L = rho (a - n - sum w_t / 256), and a row
  * with A(r) + n + 1 <= L has S score(r) < L - 1: it is worse than all of them by more than 1 /
  * 65535 of the largest possible score, which is hundreds of times the rounding to f32, so not even
- * a tie by row can save it. Its kin: k rows of one term's list have a code >= q, hence S score >=
- * rho (w_t - 1)(q - 1) / 256; that starts the threshold when no filter is set.
+ * a tie by row can admit it. Similarly, if k rows of one term's list have a code >= q, their S
+ * score >= rho (w_t - 1)(q - 1) / 256; that starts the threshold when no filter is set.
  *
- * How rho and B_t follow the statistics: a stored code bounds tf / (tf + K) for the K of the build.
- * For another K', (tf + K) / (tf + K') lies between 1 and (1 + K) / (1 + K') for every tf >= 1, and
- * that is monotonic in the row's length, so the shortest and the longest row give the extremes,
+ * rho and B_t follow the statistics: a stored code bounds tf / (tf + K) for the K of the build. For
+ * another K', (tf + K) / (tf + K') is between 1 and (1 + K) / (1 + K') for every tf >= 1. That
+ * bound is monotonic in the row's length, so the shortest and the longest row give the extremes,
  * `least` and `most`: B_t takes the factor most, and rho = least / most. All of this is computed in
- * binary64, whose errors the 1 above and a factor 1 + 2^-30 on the weights outweigh.
+ * binary64, with errors that the 1 above and a factor 1 + 2^-30 on the weights outweigh.
  *
- * The same two factors cover weights of fields that a question brings (bm25_fields.c).
+ * The same two factors cover field weights of a query (bm25_fields.c).
  *
- * A row whose shares all round down to 0 would be missed. That takes a weight below 256 and less
- * than k rows found, and then, as for very many terms, the rows of all lists are scored instead. */
+ * A row with shares that all round down to 0 would be missed. That requires a weight below 256 and
+ * fewer than k rows found; in that case, and for very many terms, the search scores the rows of all
+ * lists instead. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -37,8 +38,8 @@
 
 enum {
     SUM_MAX = 65535,
-    TERMS_MAX = 2048, /* more distinct terms are scored directly: the margin would eat the sums */
-    DIRECT_K = 16384, /* from here on nearly every row is a candidate anyway */
+    TERMS_MAX = 2048, /* above it, terms are scored directly: the margin would exceed the sums */
+    DIRECT_K = 16384, /* from here on nearly every row is a candidate */
     SCORE_CHUNK = 4096,
 };
 
@@ -78,8 +79,8 @@ static void free_scratch(struct rag_bm25_scratch *scratch) {
     free(scratch);
 }
 
-/* Nobody waits for the list: a search that finds it taken does without. A child does so for ever
- * when it was forked while another thread held the list. */
+/* Never wait for the scratch list: a search that finds it locked allocates its own. A child forked
+ * while another thread held the lock does so for good. */
 static bool lock(struct rag_lexicon *lexicon) {
     return __atomic_exchange_n(&lexicon->scratch_lock, 1, __ATOMIC_ACQUIRE) == 0;
 }
@@ -134,7 +135,7 @@ static void raise_threshold(struct rag_bm25_candidates *found, double least) {
     if (proved > found->threshold) found->threshold = (uint32_t)proved;
 }
 
-/* Keeps the candidates whose sums are above the threshold. */
+/* Keep the candidates with sums above the threshold. */
 static void drop_candidates(struct rag_bm25_candidates *found) {
     size_t kept = 0;
     for (size_t i = 0; i < found->count; i++) {
@@ -156,8 +157,7 @@ void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found) {
     const size_t wanted = 4 * kept + 2 * LEX_GROUP;
     if (!rag_grow(&found->sums, &sums_capacity, wanted, sizeof *found->sums) ||
         !rag_grow(&found->rows, &found->capacity, wanted, sizeof *found->rows)) {
-        found->failed =
-            true; /* go on in the room there is: the rows that are lost do not matter any more */
+        found->failed = true; /* continue in the room available: the lost rows no longer matter */
         found->count = 0;
         return;
     }
@@ -180,8 +180,7 @@ static bool start_candidates(struct rag_bm25_candidates *found, size_t k) {
 
 /* ------------------------------------------------------------------------------ opening a query */
 
-/* The codes of a short list, made on the spot from live statistics: they bound tightly and ask for
- * no slack. */
+/* Compute a short list's codes from live statistics: they bound tightly and need no slack. */
 static void unpack_short(struct rag_bm25_query *query, struct rag_bm25_query_term *term,
                          const struct rag_bm25_posting *postings, size_t count, size_t k) {
     double parts[LEX_SHORT], largest = 0;
@@ -245,7 +244,7 @@ static enum rag_status open_short(struct rag_bm25_query *query, struct rag_bm25_
     return RAG_OK;
 }
 
-/* The range of (tf + K of the build) / (tf + live K): see the head. */
+/* The range of (tf + K of the build) / (tf + live K); see the head of this file. */
 struct drift {
     double least, most;
 };
@@ -313,9 +312,9 @@ enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lex
 
 /* ------------------------------------------------------------------------------------- the scan */
 
-/* Whole weights and the first threshold; false when the sums cannot stand for the scores. Scores
- * below `least` are of no use: with S = 255 / 256 scale, (1) holds for these weights, and a sum
- * that it rules out is one of them. */
+/* Choose whole weights and the first threshold; return false if sums cannot bound the scores.
+ * Scores below `least` are irrelevant: with S = 255 / 256 scale, (1) holds for these weights, and
+ * any sum that it excludes has such a score. */
 static bool weigh_terms(struct rag_bm25_query *query, bool filtered, float least) {
     struct rag_bm25_scratch *scratch = query->scratch;
     struct rag_bm25_candidates *found = &scratch->found;
@@ -342,7 +341,7 @@ static bool weigh_terms(struct rag_bm25_query *query, bool filtered, float least
     return true;
 }
 
-/* The next window in which some term has rows, UINT32_MAX after the last. */
+/* Return the next window with rows of any term, UINT32_MAX after the last. */
 static uint32_t next_window(const struct rag_bm25_query *query) {
     const struct rag_bm25_scratch *scratch = query->scratch;
     uint32_t window = UINT32_MAX;
@@ -355,7 +354,7 @@ static uint32_t next_window(const struct rag_bm25_query *query) {
     return window;
 }
 
-/* The first lines of a container: the rest is read in order, and the processor sees that itself. */
+/* Prefetch the first lines of a container; the hardware follows the sequential rest. */
 static void prefetch_container(const struct rag_bm25_container *container) {
     const uint32_t lines = container->dense ? 4 : container->count / 64 + 1;
     for (uint32_t line = 0; line < lines && line < 4; line++) {
@@ -367,7 +366,7 @@ static void prefetch_container(const struct rag_bm25_container *container) {
     __builtin_prefetch(container->maxima);
 }
 
-/* Gathers the window's containers and moves past them; returns the most that any row can have. */
+/* Gather the window's containers and advance past them; return the largest possible row sum. */
 static uint32_t gather_window(const struct rag_bm25_query *query, uint32_t window) {
     struct rag_bm25_scratch *scratch = query->scratch;
     struct rag_bm25_scan *scan = &scratch->scan;
@@ -456,7 +455,7 @@ static void sort_keys(uint64_t *keys, size_t n, uint64_t *spare) {
     }
 }
 
-/* Moves the k least of n keys to the front, in no order. */
+/* Move the k least of n keys to the front, unordered. */
 static void select_keys(uint64_t *keys, size_t n, size_t k) {
     size_t low = 0, high = n;
     while (high - low > 1 && k > low && k < high) {
@@ -475,7 +474,7 @@ static void select_keys(uint64_t *keys, size_t n, size_t k) {
     }
 }
 
-/* Scores rows (ascending) and enters those that have a term of the query. */
+/* Score rows (ascending) and enter those that contain a term of the query. */
 static enum rag_status enter_rows(const struct rag_bm25_query *query, const uint32_t *rows,
                                   size_t count, size_t k, struct rag_fault *fault) {
     struct rag_bm25_scratch *scratch = query->scratch;
@@ -494,7 +493,7 @@ static enum rag_status enter_rows(const struct rag_bm25_query *query, const uint
     return RAG_OK;
 }
 
-/* Candidates in ascending order of rows, by way of the keys. */
+/* Sort candidates by row, using the keys. */
 static bool sort_rows(struct rag_bm25_scratch *scratch, uint32_t *rows, size_t count) {
     if (!rag_grow(&scratch->keys, &scratch->key_capacity, 2 * count, sizeof *scratch->keys))
         return false;
@@ -518,7 +517,7 @@ static void put_results(struct rag_bm25_scratch *scratch, size_t k, int64_t *row
 
 /* ----------------------------------------------------------------------------- scoring directly */
 
-/* The window's rows that are in some list of the query, as bits. */
+/* Set the bits of the window's rows that are in any list of the query. */
 static void union_window(const struct rag_bm25_query *query, uint32_t window, uint64_t *bits) {
     struct rag_bm25_scratch *scratch = query->scratch;
     const size_t groups =
@@ -539,7 +538,7 @@ static void union_window(const struct rag_bm25_query *query, uint32_t window, ui
     }
 }
 
-/* Enters the rows of a window that bits has, in chunks. */
+/* Enter the rows of a window that are set in bits, in chunks. */
 static enum rag_status enter_bits(const struct rag_bm25_query *query, uint32_t window,
                                   const uint64_t *bits, size_t k, struct rag_fault *fault) {
     uint32_t rows[SCORE_CHUNK + LEX_GROUP];
@@ -561,7 +560,7 @@ static enum rag_status enter_bits(const struct rag_bm25_query *query, uint32_t w
     return status;
 }
 
-/* Every row of every list, under the filter. */
+/* Enter every row of every list, under the filter. */
 static enum rag_status enter_all(const struct rag_bm25_query *query, const uint64_t *where,
                                  size_t k, struct rag_fault *fault) {
     uint64_t bits[LEX_GROUPS];
@@ -581,7 +580,7 @@ static enum rag_status enter_all(const struct rag_bm25_query *query, const uint6
     return status;
 }
 
-/* Whether so few rows pass that looking each of them up is the least work. */
+/* True if so few rows pass that looking up each of them is cheapest. */
 static bool is_narrow(const struct rag_lexicon *lexicon, const uint64_t *where) {
     const uint64_t rows = lexicon->info.rows, limit = 64 + rows / 512;
     uint64_t passing = 0;
@@ -601,8 +600,8 @@ static enum rag_status enter_narrow(const struct rag_bm25_query *query, const ui
 
 /* --------------------------------------------------------------------------------------- public */
 
-/* By other weights of fields the bounds are loose, and leave many candidates. So the likeliest are
- * scored first: the k-th best of them is a floor, as one that comes from other segments is. */
+/* Query-time field weights loosen the bounds and leave many candidates. Score the likeliest first:
+ * the k-th best of them is a floor, as one from other segments would be. */
 static enum rag_status settle_candidates(const struct rag_bm25_query *query, size_t k,
                                          struct rag_fault *fault) {
     struct rag_bm25_scratch *scratch = query->scratch;
@@ -629,8 +628,8 @@ static enum rag_status settle_candidates(const struct rag_bm25_query *query, siz
     return RAG_OK;
 }
 
-/* The candidates of the scan, scored. *complete is false when rows might have been missed; a row
- * whose sum is 0 is not missed where the least score rules it out. */
+/* Score the scan's candidates. *complete is false if rows may be missing; a row with sum 0 is
+ * irrelevant when the minimum score excludes it. */
 static enum rag_status enter_scanned(struct rag_bm25_query *query, const uint64_t *where, size_t k,
                                      float least, bool *complete, struct rag_fault *fault) {
     struct rag_bm25_scratch *scratch = query->scratch;

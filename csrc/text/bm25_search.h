@@ -1,14 +1,14 @@
-/* bm25_search.h - between a query and the kernels that scan one window of rows for it.
+/* bm25_search.h - the interface between a query and the kernels that scan windows of rows.
  *
  * The scan adds up, for each row of a window, a 16-bit sum that bounds the row's score from above
- * (bm25_search.c has the proof), and keeps the rows whose sum is above a threshold that rises as
- * good rows come. */
+ * (bm25_search.c has the proof), and keeps the rows with a sum above a threshold that rises as good
+ * rows arrive. */
 #ifndef RAG_BM25_SEARCH_H
 #define RAG_BM25_SEARCH_H
 
 #include "text/bm25.h"
 
-/* Rows that can be among the k best. Room is kept for a whole group beyond the limit. */
+/* Rows that may be among the k best, with room for a whole group beyond the limit. */
 struct rag_bm25_candidates {
     uint32_t *rows;
     uint16_t *sums;
@@ -16,13 +16,13 @@ struct rag_bm25_candidates {
     uint32_t threshold; /* only sums above it matter */
     double keep,
         margin;  /* a k-th best sum A proves the threshold keep * (A - margin) - terms - 1 */
-    double unit; /* a score of 1 in sums: what scores less than a floor has a sum below it */
+    double unit; /* a score of 1 in sums: a score below a floor has a sum below it */
     uint32_t terms;
-    bool floored; /* the threshold began above 0, by a score that rows must reach */
+    bool floored; /* the threshold began above 0, from a minimum score */
     bool failed;  /* no memory */
 };
 
-/* Raises the threshold as far as the k best sums prove it and drops the rows below. */
+/* Raise the threshold as far as the k best sums prove it and drop the rows below. */
 void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found);
 
 struct rag_bm25_sparse {
@@ -34,27 +34,27 @@ struct rag_bm25_dense {
     uint32_t count, weight;
 };
 
-/* One window with the query's containers in it. sums and touched are all zero before and after. */
+/* One window with the query's containers in it. sums and touched are zero before and after. */
 struct rag_bm25_scan {
-    uint16_t *sums;   /* LEX_WINDOW */
-    uint8_t *touched; /* LEX_GROUPS: groups that a sparse row fell into, when those are tracked */
+    uint16_t *sums;        /* LEX_WINDOW */
+    uint8_t *touched;      /* LEX_GROUPS: groups with a sparse row, when those are tracked */
     const uint64_t *where; /* the window's part of the filter, or NULL */
     uint32_t first_row, width, groups;
     const struct rag_bm25_sparse *sparse;
     const struct rag_bm25_dense *dense;
     size_t sparse_count, dense_count;
     uint32_t sparse_rows,
-        dense_most; /* rows in sparse containers; sum of the dense ones' largest shares */
+        dense_most; /* rows in sparse containers; sum of the dense containers' largest shares */
     struct rag_bm25_candidates *found;
 };
 typedef void rag_bm25_scan_function(struct rag_bm25_scan *scan);
-/* The one for this machine. */
+/* Return the scan for this machine. */
 rag_bm25_scan_function *rag_bm25_scan_window(void);
 
-/* The value that at least k of the n (> 0) values reach; the k-th best. 0 when k > n. */
+/* Return the k-th best of n (> 0) values, or 0 when k > n. */
 uint32_t rag_bm25_kth(const uint16_t *values, size_t n, size_t k);
 
-/* The working space of a search, kept between searches. */
+/* The scratch memory of a search, kept between searches. */
 struct rag_bm25_scratch {
     struct rag_bm25_scratch *next;
     void *block; /* sums and touched */
@@ -75,7 +75,7 @@ struct rag_bm25_scratch {
     uint32_t *rows;
     size_t score_capacity, norm_capacity, row_capacity;
     struct rag_bm25_own *own; /* by term, then by field */
-    int64_t *rest, *more;     /* by row that is scored by other weights */
+    int64_t *rest, *more;     /* by row scored with other weights */
     uint32_t *lengths;        /* by field, then by row */
     size_t own_capacity, rest_capacity, length_capacity;
 };
@@ -91,11 +91,11 @@ struct rag_bm25_unpacked {
     uint32_t tfs[LEX_SHORT];
 };
 
-/* A term of the query that the segment has. Its containers are items[first .. first + count) of the
+/* A query term that the segment contains. Its containers are items[first .. first + count) of the
  * scratch. */
 struct rag_bm25_query_term {
-    double weight;  /* times it occurs in the query * idf */
-    double bound;   /* no row's contribution is larger */
+    double weight;  /* occurrences in the query * idf */
+    double bound;   /* upper bound of any row's contribution */
     double scale;   /* of its codes */
     uint32_t kth;   /* a code that k rows reach, 0 unknown */
     uint32_t share; /* the integer weight of the scan */
@@ -103,7 +103,7 @@ struct rag_bm25_query_term {
     struct rag_bm25_unpacked unpacked;
 };
 
-/* A term's list in one field, as a query term's; a short one is unpacked. */
+/* A term's list in one field, like a query term's; a short one is unpacked. */
 struct rag_bm25_own {
     double scale;
     size_t first, count;
@@ -114,26 +114,26 @@ struct rag_bm25_own {
 struct rag_bm25_query {
     struct rag_lexicon *lexicon;
     struct rag_bm25_norm live, build;
-    struct rag_bm25_norm lower, upper; /* between which live scores lie, by stored numbers */
-    const uint32_t *weights;           /* of fields, where they are others than the build's */
-    bool is_bounded;                   /* whether lower says anything */
+    struct rag_bm25_norm lower, upper; /* bounds of live scores, by stored numbers */
+    const uint32_t *weights;           /* of fields, where they differ from the build's */
+    bool is_bounded;                   /* whether lower is a bound */
     struct rag_bm25_scratch *scratch;
     size_t terms;
 };
 
-/* Exact scores of rows in ascending order, into scratch->scores. */
+/* Compute exact scores of rows in ascending order into scratch->scores. */
 enum rag_status rag_bm25_bring_lengths(const struct rag_lexicon *lexicon, const uint32_t *rows,
                                        size_t count, struct rag_fault *fault);
 enum rag_status rag_bm25_score_rows(const struct rag_bm25_query *query, const uint32_t *rows,
                                     size_t count, struct rag_fault *fault);
 
-/* Their lengths as K, into scratch->norms, with room for their scores. */
+/* Read their lengths as K into scratch->norms, with room for their scores. */
 enum rag_status rag_bm25_norms_read(const struct rag_bm25_query *query, const uint32_t *rows,
                                     size_t count, struct rag_fault *fault);
 
-/* Weights of fields (bm25_fields.c). start sets a query's bounds; open looks up the lists of term t
- * in the fields; norms makes K of rows by the weights. tfs leaves what tf makes of term t in each
- * row, and score adds the scores. */
+/* Query-time field weights (bm25_fields.c). start sets a query's bounds; open looks up term t in
+ * the fields; norms computes the rows' K by the weights; tfs computes the weighted tf of term t in
+ * each row; score adds the scores. */
 enum rag_status rag_bm25_fields_start(struct rag_bm25_query *query,
                                       const struct rag_lexical_stats *stats, size_t terms,
                                       struct rag_fault *fault);
@@ -147,7 +147,7 @@ double rag_bm25_fields_tf(const struct rag_bm25_query *query, size_t i);
 void rag_bm25_fields_score(const struct rag_bm25_query *query, size_t t, const uint32_t *rows,
                            size_t count);
 
-/* Looks the query's terms up; those that the segment does not have are left out. */
+/* Look up the query's terms; drop those that the segment lacks. */
 enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lexicon *lexicon,
                                     struct rag_bm25_scratch *scratch,
                                     const struct rag_query_term *terms, size_t count,
@@ -157,8 +157,8 @@ enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lex
 enum rag_status rag_bm25_check_stats(const struct rag_lexical_stats *stats,
                                      struct rag_fault *fault);
 
-/* As rag_lexicon_search, with checked statistics and k > 0; rows that score less than `least` might
- * be missing. */
+/* Search as rag_lexicon_search does, with checked statistics and k > 0; rows below `least` may be
+ * missing. */
 enum rag_status rag_bm25_search(struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch,
                                 const struct rag_query_term *terms, size_t count,
                                 const struct rag_lexical_stats *stats, const uint64_t *where,

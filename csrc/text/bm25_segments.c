@@ -1,10 +1,10 @@
-/* bm25_segments.c - one question to the lexicons of several segments, as if they were one.
+/* bm25_segments.c - one query over the lexicons of several segments, as if they were one.
  *
- * The frequency of a term is summed over the live rows of all of them first. Then the segments are
- * searched one after the other, the largest first, each from the floor that those before it proved:
- * when k rows score at least f, a segment need not look at rows that score less. So a small segment
- * after a large one costs little more than the lookup of the terms. One working space serves them
- * all: each of its own would be 130 KB a segment, out of the cache every time. */
+ * The df of each term is first summed over the live rows of all segments. Then the segments are
+ * searched in turn, largest first, each from the floor proved so far: once k rows score at least f,
+ * later segments skip rows that score less. So a small segment after a large one costs little more
+ * than the term lookup. All segments share one scratch: separate ones of 130 KB each would be cold
+ * every time. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -51,7 +51,7 @@ struct floor {
     size_t count, k;
 };
 
-/* Takes up the scores of a segment, best first too. */
+/* Merge the scores of a segment, also best first. */
 static void raise_floor(struct floor *floor, const int64_t *rows, const float *scores) {
     size_t found = 0, i = 0, j = 0, to = 0;
     while (found < floor->k && rows[found] >= 0) found++;
@@ -159,7 +159,7 @@ enum rag_status rag_lexicons_search(const struct rag_lexical_leg *legs, size_t l
 
 /* --------------------------------------------------------------------------------------- scores */
 
-/* The rows of one segment, counted from its first; ascending. */
+/* Score the rows of one segment, numbered from its first; ascending. */
 static enum rag_status score_leg(const struct rag_lexical_leg *leg,
                                  struct rag_bm25_scratch *scratch,
                                  const struct rag_query_term *terms, size_t count,
@@ -190,7 +190,7 @@ enum rag_status rag_lexicons_score(const struct rag_lexical_leg *legs, size_t le
     for (size_t s = 0; s < leg_count && !status; s++, first = last) {
         const int64_t base = (int64_t)legs[s].base,
                       end = base + (int64_t)legs[s].lexicon->info.rows;
-        while (first < row_count && rows[first] < base) first++; /* of no segment that is asked */
+        while (first < row_count && rows[first] < base) first++; /* of no searched segment */
         for (last = first; last < row_count && rows[last] < end; last++)
             local[last] = (uint32_t)(rows[last] - base);
         if (first == last) continue;
@@ -209,7 +209,7 @@ enum rag_status rag_lexicons_score(const struct rag_lexical_leg *legs, size_t le
 #define HEAP_ABOVE(context, a, b) ((a) < (b))
 #include "shared/heap.h"
 
-/* The k-th largest score of rows that are there (>= 0), -infinity where there are fewer. heap has
+/* Return the k-th largest score of present rows (>= 0), or -infinity if there are fewer. heap has
  * room for k. */
 static float kth_score(const int64_t *rows, const float *scores, size_t count, float *heap,
                        size_t k) {

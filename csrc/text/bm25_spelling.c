@@ -1,10 +1,9 @@
-/* bm25_spelling.c - terms of a dictionary that are spelled like a word: those that begin with it,
- * and those within a few edits of it.
+/* bm25_spelling.c - dictionary terms that begin with a word, or are within a few edits of it.
  *
  * The dictionary is in order of its bytes, 16 terms a block, and a block can be unpacked alone. So
- * the terms that begin with a prefix are a stretch that a binary search finds. Terms near a word
- * are anywhere: all blocks are unpacked, and nearly every term is ruled out by its size. The terms
- * of many files together, rag.frequencies, are walked in the same two ways.
+ * terms with a common prefix form one range, which a binary search finds. Terms near a word can be
+ * anywhere: all blocks are unpacked, and their size rules out nearly every term. The terms of many
+ * files together, rag.frequencies, are walked in the same two ways.
  *
  * An edit inserts, deletes or replaces one code point, or swaps two neighbours (the restricted
  * distance: no stretch is edited twice). */
@@ -21,7 +20,7 @@ static bool begins_with(const uint8_t *term, size_t size, const uint8_t *prefix,
     return size >= count && memcmp(term, prefix, count) == 0;
 }
 
-/* The first block whose first term is not before the prefix, less one: where its terms begin. */
+/* Find the last block before the prefix or at it: the first that can contain matching terms. */
 static enum rag_status find_block(const struct rag_lexicon *lexicon, const uint8_t *prefix,
                                   size_t count, uint64_t *found, struct rag_fault *fault) {
     uint8_t block[BLOCK_SIZE];
@@ -81,8 +80,8 @@ static unsigned least_of(unsigned a, unsigned b, unsigned c) {
     return less < c ? less : c;
 }
 
-/* The distances of the first i + 1 points of a to all beginnings of b, from the two rows before.
- * Returns the least of them. */
+/* Compute the distances of the first i + 1 points of a to all prefixes of b from the two rows
+ * before. Return the least. */
 static unsigned next_row(const struct points *a, const struct points *b, size_t i,
                          const unsigned *before, const unsigned *last, unsigned *row) {
     unsigned least = row[0] = (unsigned)i + 1;
@@ -111,7 +110,7 @@ static bool is_near(const struct points *a, const struct points *b, unsigned edi
     return rows[(a->count + 2) % 3][b->count] <= edits;
 }
 
-/* Whether a term is so near to a word; one of another size is not taken apart. */
+/* True if a term is within the distance; terms of a very different size are not decoded. */
 static bool is_spelled(const struct points *wanted, const uint8_t *term, size_t size,
                        unsigned edits) {
     struct points points;
@@ -140,7 +139,7 @@ enum rag_status rag_lexicon_near(const struct rag_lexicon *lexicon, const uint8_
 
 /* --------------------------------------------------------------------- of many files together */
 
-/* Who asks for terms, and where those go that are spelled so. */
+/* A spelling query and the sink for its matches. */
 struct asking {
     rag_count_sink *sink;
     void *context;

@@ -1,5 +1,4 @@
-/* bm25_words.c - numbered strings, the vocabulary over them, and the buffers that the builder
- * writes into.
+/* bm25_words.c - numbered strings, the vocabulary over them, and the builder's buffers.
  *
  * A string table gives each distinct string a number, in the order of arrival. The bytes live in
  * chunks that never move, each string after one byte with its size, so strings have at most 255
@@ -8,10 +7,11 @@
  *
  * The vocabulary is two such tables, words and terms, and an array from word to term. Its new words
  * wait in `pending` until rag_vocabulary_resolve brings their terms in the same order. A whole
- * (RAG_WORD_WHOLE) is its own term and never waits. An empty term drops its word.
+ * (RAG_WORD_WHOLE) is its own term and is never pending. An empty term drops its word.
  *
- * `memory` counts the bytes of a table, for the builder's limit. A lack of memory shows as
- * LEX_NO_STRING or as `failed`, which the public functions turn into RAG_MEMORY. One thread. */
+ * `memory` counts the bytes of a table, for the builder's limit. Out of memory shows as
+ * LEX_NO_STRING or as `failed`, which the public functions turn into RAG_MEMORY.
+ * Single-threaded. */
 #include <stdlib.h>
 
 #include "ragfile/machine.h"
@@ -49,8 +49,8 @@ void rag_bm25_buffer_free(struct rag_bm25_buffer *buffer) {
 
 /* -------------------------------------------------------------------------------- string tables */
 
-/* The first eight bytes, zero-padded: with the size they are all of most words, which a slot then
- * holds itself. */
+/* The first eight bytes, zero-padded: together with the size they identify most words within the
+ * slot. */
 static inline uint64_t head_of(const uint8_t *bytes, size_t size) {
     if (size >= 8) return load_u64(bytes);
     if (size >= 4) return load_u32(bytes) | (uint64_t)load_u32(bytes + size - 4) << 8 * (size - 4);
@@ -129,7 +129,7 @@ static uint32_t strings_add(struct rag_bm25_strings *strings, const uint8_t *byt
         const struct rag_bm25_slot *slot = &strings->slots[at];
         if (slot->hash != hash || slot->head != head) continue;
         if (size < 8)
-            return slot->id_and_one - 1; /* no word holds a NUL: the head tells the size */
+            return slot->id_and_one - 1; /* no word contains NUL, so the head implies the size */
         const uint8_t *text = strings->texts[slot->id_and_one - 1];
         if (text[0] == size && memcmp(text + 1, bytes, size) == 0) return slot->id_and_one - 1;
     }
@@ -168,7 +168,7 @@ size_t rag_vocabulary_size(const struct rag_vocabulary *vocabulary) {
     return vocabulary->words.count;
 }
 
-/* A new word: a whole is its own term, a part waits for its term. */
+/* Enter a new word: a whole is its own term, a part is pending. */
 static bool enter_word(struct rag_vocabulary *vocabulary, uint32_t id, const uint8_t *word,
                        size_t size, int kind) {
     bool is_new;
@@ -197,7 +197,7 @@ uint32_t rag_bm25_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8
     return id;
 }
 
-/* Terms are looked up as words that no text has: a byte 1 goes before them. */
+/* Store terms with a byte 1 before them: no text contains such a word. */
 uint32_t rag_bm25_vocabulary_term(struct rag_vocabulary *vocabulary, const uint8_t *term,
                                   size_t size) {
     uint8_t marked[LEX_TERM_MAX + 1] = {1};
@@ -219,8 +219,7 @@ const uint8_t *rag_vocabulary_pending(const struct rag_vocabulary *vocabulary, s
     return vocabulary->pending.bytes;
 }
 
-/* Gives the next word without a term the one at `term`; false when none is left or memory is
- * out. */
+/* Assign `term` to the next pending word; return false if none is pending or memory is out. */
 static bool resolve_next(struct rag_vocabulary *vocabulary, const uint8_t *term, size_t size) {
     size_t *id = &vocabulary->resolved;
     while (*id < vocabulary->words.count && (vocabulary->term_of[*id] & LEX_WHOLE)) ++*id;

@@ -2,10 +2,10 @@
  * (bm25.h has the table).
  *
  * The builder calls rag_bm25_writer_term once for each term, in ascending order of their bytes,
- * with the rows of the term in ascending order. A term in one row lives in the dictionary. One in
- * up to LEX_SHORT rows gets a short list of varints. One in more rows gets a long list: the rows
- * are cut into windows of 65536, each window with a row becomes a container, and each row has a
- * code of 8 bits that bounds its part of the score.
+ * with the rows of the term in ascending order. A term in one row is stored in the dictionary
+ * alone. A term in up to LEX_SHORT rows gets a short list of varints. A term in more rows gets a
+ * long list: each window of 65536 rows with a match becomes a container, and each row has an 8-bit
+ * code that bounds its part of the score.
  *
  * Codes are rounded up, never down, because the search relies on them as upper bounds. m scales
  * them to the largest part of the list, so that a list of small parts uses the full range of codes
@@ -15,16 +15,16 @@
  * is written, and so is the dictionary, a few bytes a term, until rag_bm25_writer_finish writes it
  * with the header and the lengths. The dictionary can have almost 4 GiB (RAG_LIMIT above).
  *
- * A buffer that ran out of memory remembers it (failed), so the put functions return nothing and
- * the two functions that can fail look once (RAG_MEMORY). A sink that does not return 0 ends the
- * work with RAG_OS. The same terms and rows give the same bytes. */
+ * A buffer that runs out of memory sets `failed`, so the put functions return nothing and the two
+ * fallible functions test once (RAG_MEMORY). A sink that does not return 0 ends the work with
+ * RAG_OS. The same terms and rows give the same bytes. */
 #include <stdlib.h>
 
 #include "shared/fail.h"
 #include "text/bm25.h"
 
-/* A container is dense from one row in DENSE on: 8 bits and 1.4 bytes of group data beat 16 bits a
- * row about there. */
+/* A container is dense from one row in DENSE on: about there, 8 bits plus 1.4 bytes of group data
+ * beat 16 bits a row. */
 enum { DENSE = 12, WRITE_CHUNK = 1 << 16 };
 
 static enum rag_status put_out(struct rag_sink sink, const void *bytes, size_t size,
@@ -89,14 +89,14 @@ static uint32_t list_m(const struct rag_bm25_writer *writer,
     return up < 1 ? 0 : up > 256 ? 255 : up - 1;
 }
 
-/* Whether the tf can be told from the code: no smaller tf has as large a code. */
+/* True if the code determines the tf: no smaller tf has as large a code. */
 static bool tells_tf(const struct rag_bm25_writer *writer, struct rag_bm25_posting posting,
                      uint32_t code, double scale) {
     if (posting.tf > 255) return false;
     return posting.tf == 1 || rag_bm25_code(part_of(writer, posting, posting.tf - 1), scale) < code;
 }
 
-/* The code that at least k rows reach, 0 when there are fewer rows. */
+/* Return the code that at least k rows reach, 0 if there are fewer rows. */
 static uint8_t kth_code(const size_t counts[256], size_t k) {
     size_t seen = 0;
     for (int code = 255; code > 0; code--)
@@ -131,7 +131,7 @@ static void put_dense(struct rag_bm25_buffer *list, const struct rag_bm25_postin
     rag_bm25_buffer_put(list, codes, count);
 }
 
-/* The rows of one window: directory entry at `entry` of the list, data at its end. */
+/* Write the rows of one window: directory entry at `entry` of the list, data at its end. */
 static void put_container(struct rag_bm25_writer *writer, const struct rag_bm25_posting *postings,
                           const uint8_t *codes, size_t count, size_t entry, double scale) {
     const uint64_t first = postings[0].row / LEX_WINDOW * (uint64_t)LEX_WINDOW,

@@ -1,5 +1,5 @@
-/* frequencies.c - in how many rows each term of a collection occurs, kept apart from the rows: the
- * section rag.frequencies, which lets one file of many be asked with the statistics of all.
+/* frequencies.c - document frequencies of a collection, stored apart from its rows: with the
+ * section rag.frequencies, one file of many can be searched with the statistics of all.
  *
  * rag.frequencies, little-endian:
  *      0   8  magic "RAGFREQ1"
@@ -15,12 +15,12 @@
  * varint number of rows; then zeros. An entry opens a new block where it has no room in the last
  * one, so the same numbers make the same bytes.
  *
- * A look-up finds the block by its key and walks it, so a file that is elsewhere brings the keys
- * once and one block a term.
+ * A lookup finds the block by its key and walks it, so a remote file fetches the keys once and one
+ * block per term.
  *
- * Sums of several parts are merged in the order of terms: a heap holds the next term of each part,
- * and no more than the result is in memory. A part is the live rows of a lexicon or such a section,
- * and can be taken away instead of added. */
+ * Several parts are summed by a merge in term order: a heap holds the next term of each part, and
+ * only the result is in memory. A part is the live rows of a lexicon, or another rag.frequencies
+ * section, and can be subtracted instead of added. */
 #include <stdlib.h>
 
 #include "ragfile/fusion.h"
@@ -37,7 +37,7 @@ enum {
     FREQ_AT_BLOCKS = 48,
     FREQ_AT_CONFIG_SIZE = 56,
     FREQ_BLOCK = 4096,
-    FREQ_DICTIONARY_BLOCK = 4096, /* what rag_lexicon_block writes at most */
+    FREQ_DICTIONARY_BLOCK = 4096, /* maximum output of rag_lexicon_block */
 };
 #define FREQ_MAGIC "RAGFREQ1"
 
@@ -99,7 +99,7 @@ enum rag_status rag_frequencies_open(const struct rag_guard *guard, struct rag_f
 
 /* -------------------------------------------------------------------------------------- walking */
 
-/* The term at hand in a block, and how many rows have it; rows 0 after the last. */
+/* The current term in a block and its row count; rows is 0 after the last. */
 struct entry {
     const uint8_t *at, *end;
     uint64_t rows;
@@ -140,7 +140,7 @@ static uint64_t block_key(const struct rag_frequencies *f, uint64_t block) {
     return load_u64(f->guard.bytes + f->keys_at + 8 * block);
 }
 
-/* How many blocks at the front have a key below `key`, or not above it. */
+/* Count the leading blocks with a key below `key`, or not above it. */
 static uint64_t blocks_below(const struct rag_frequencies *f, uint64_t key, bool or_equal) {
     uint64_t low = 0, high = f->blocks;
     while (low < high) {
@@ -151,8 +151,7 @@ static uint64_t blocks_below(const struct rag_frequencies *f, uint64_t key, bool
     return low;
 }
 
-/* The last block that does not begin after the term; blocks with its key are told apart by their
- * first terms. */
+/* Find the last block that begins at or before the term; first terms decide between equal keys. */
 static enum rag_status find_block(const struct rag_frequencies *f, const uint8_t *term, size_t size,
                                   uint64_t *block, struct rag_fault *fault) {
     uint64_t low = blocks_below(f, key_of(term, size), false),
@@ -166,7 +165,7 @@ static enum rag_status find_block(const struct rag_frequencies *f, const uint8_t
         if (compare_terms(first.term, first.size, term, size) <= 0) low = middle + 1;
         else high = middle;
     }
-    *block = low; /* the number of blocks that begin at the term or before it */
+    *block = low; /* the number of blocks that begin at or before the term */
     return RAG_OK;
 }
 
@@ -304,7 +303,7 @@ static enum rag_status finish(struct writing *writing, const struct rag_lexical_
 
 /* -------------------------------------------------------------------------------------- merging */
 
-/* Where a part stands: the term at hand, or done. */
+/* The position in a part: its current term, or done. */
 struct cursor {
     const struct rag_frequency_part *part;
     struct entry entry; /* of a section; a lexicon's term is copied into it */
@@ -327,7 +326,7 @@ static enum rag_status next_of_section(struct cursor *cursor, struct rag_fault *
     }
 }
 
-/* The next term of a lexicon that a live row has. */
+/* Advance to the lexicon's next term that occurs in a live row. */
 static enum rag_status next_of_lexicon(struct cursor *cursor, struct rag_fault *fault) {
     struct entry *entry = &cursor->entry;
     const struct rag_lexicon *lexicon = cursor->part->lexicon;
@@ -380,7 +379,7 @@ static bool is_before(const struct cursor *cursors, size_t a, size_t b) {
 #define HEAP_ABOVE(context, a, b) is_before(context, a, b)
 #include "shared/heap.h"
 
-/* Adds up the term at the top of the heap, moving every part that has it on. */
+/* Sum the term at the top of the heap and advance every part that has it. */
 static enum rag_status take_term(struct cursor *cursors, size_t *heap, size_t *count,
                                  struct writing *writing, uint64_t rows, struct rag_fault *fault) {
     const struct entry first = cursors[heap[0]].entry;

@@ -1,13 +1,13 @@
-/* match_spans.c - the words of a text that could be a question's, for re-ranking.
+/* match_spans.c - find the words of a text that may match a query's, for re-ranking.
  *
- * Forty passages have thousands of words, and nearly none of them is one of the question's. A
- * stemmer is too slow to ask about all of them, and it changes the end of a word, never its first
- * two bytes (but for three words, which the caller knows). So a word is handed out only if its
- * first two bytes are wanted; the caller stems these and compares.
+ * Forty passages have thousands of words, and nearly none matches the query. Stemming all of them
+ * is too slow. But a stemmer never changes the first two bytes of a word, except for three words
+ * that the caller handles. So only words with wanted first two bytes are reported; the caller stems
+ * and compares those.
  *
- * Words are those of ragfile.text.words: a character of a script without spaces by itself, or a
- * maximal run of what is neither such a character nor a mark. The text is in lower case. Bytes that
- * are not UTF-8 belong to words. */
+ * Words are those of ragfile.text.words: a single character of a script without spaces, or a
+ * maximal run of characters that are neither such characters nor separating marks. The text is in
+ * lower case. Bytes that are not UTF-8 belong to words. */
 #include "ragfile/words.h"
 #include "shared/utf8.h"
 
@@ -34,7 +34,7 @@ static bool is_in(const struct range *ranges, size_t count, uint32_t point) {
 
 enum kind { MARK, LETTER, ALONE };
 
-/* What ASCII says of letters: digits, a to z (and A to Z), and the underscore. */
+/* True for the ASCII characters of words: digits, a to z (and A to Z), and the underscore. */
 static inline bool is_ascii_letter(uint32_t point) {
     return (point | 32) - 'a' < 26 || point - '0' < 10 || point == '_';
 }
@@ -51,7 +51,7 @@ static bool is_wanted(const uint8_t *heads, const uint8_t *word, size_t size) {
     return heads[head / 8] >> head % 8 & 1;
 }
 
-/* The end of the word whose first character ended at `at`. */
+/* Return the end of the word with the first character that ended at `at`. */
 static const uint8_t *word_end(const uint8_t *at, const uint8_t *end) {
     while (at < end) {
         if (is_ascii_letter(*at)) {

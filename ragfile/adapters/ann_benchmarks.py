@@ -1,7 +1,7 @@
-"""ann-benchmarks and big-ann-benchmarks: exact search over a .ragfile, as their harnesses call it.
+"""Exact search over a .ragfile, for the harnesses ann-benchmarks and big-ann-benchmarks.
 
-Both harnesses know an algorithm by its methods alone, so nothing of them is imported. In ann-benchmarks, a folder
-of its algorithms holds a config.yml that names this module and class, and a Dockerfile that installs ragfile:
+Both harnesses call an algorithm by its methods, so neither is imported. In ann-benchmarks, add a folder with
+a Dockerfile that installs ragfile, and a config.yml that names this module and class:
 
     float:
       any:
@@ -15,8 +15,8 @@ of its algorithms holds a config.yml that names this module and class, and a Doc
           f32: {args: [32]}
           f16: {args: [16]}
 
-`Ragfile` answers `query` and `batch_query`. `RagfileFiltered` answers the filtered track of big-ann-benchmarks: a
-question's answer holds all of its tags.
+`Ragfile` answers `query` and `batch_query`. `RagfileFiltered` is for the filtered track of big-ann-benchmarks, where
+results must have all tags of a query.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from __future__ import annotations
 import os
 import tempfile
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -32,54 +32,75 @@ from ragfile.opener import open as open_file
 from ragfile.write.writer import create
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from ragfile.types import Metric, Precision
+    from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.types import Floats, Int64s, Metric, Precision
 
 METRICS: dict[str, Metric] = {"angular": "cosine", "euclidean": "l2", "ip": "ip"}
-BATCH = 65_536  # rows that are handed over at once
+BATCH = 65_536  # rows per call
+
+
+class _Tags(Protocol):
+    """A sparse matrix, like those of scipy."""
+
+    indices: Int64s
+    indptr: Int64s
+
+    def tocsc(self) -> _Tags: ...
+
+
+class _Dataset(Protocol):
+    """A data set of big-ann-benchmarks."""
+
+    def get_dataset(self) -> Floats: ...
+    def get_dataset_metadata(self) -> _Tags: ...
 
 
 class _Built:
-    """A file of vectors whose rows have the numbers of the data set, in a folder that goes with it."""
+    """A temporary file of vectors, with the row numbers of the data set."""
 
     def __init__(self, metric: str, precision: int = 32) -> None:
         if metric not in METRICS:
-            raise ValueError(f"metric is one of {sorted(METRICS)}, not {metric!r}")
+            raise ValueError(f"metric must be one of {sorted(METRICS)}, not {metric!r}")
         if precision not in (16, 32):
-            raise ValueError(f"precision is 16 or 32, not {precision!r}")
+            raise ValueError(f"precision must be 16 or 32, not {precision!r}")
         self._metric: Metric = METRICS[metric]
         self._precision: Precision = 16 if precision == 16 else 32
         self._folder = tempfile.TemporaryDirectory(prefix="ragfile-")
-        self._file: Any = None
+        self._opened: KnowledgeBase | None = None
         self.name = f"ragfile(f{precision}, exact)"
 
-    def _build(self, vectors: Any) -> None:
+    @property
+    def _file(self) -> KnowledgeBase:
+        if self._opened is None:
+            raise ValueError("call fit() first")
+        return self._opened
+
+    def _build(self, vectors: Floats) -> None:
         path, count = os.path.join(self._folder.name, "vectors.ragfile"), len(vectors)
         with create(
             path, dim=vectors.shape[1], metric=self._metric, precision=self._precision
         ) as writer:
             for at in range(0, count, BATCH):
                 rows = np.asarray(vectors[at : at + BATCH], dtype=np.float32)
-                # ids of one width: rows are ordered by id, so a row's number is the vector's
+                # ids have equal width, so that the order by id is the order of vectors
                 chunks = [
                     {"doc_id": f"{n:012d}", "chunk_index": 0, "content": "-"}
                     for n in range(at, at + len(rows))
                 ]
                 writer.add(chunks, rows)
-        self._file = open_file(path)
-        self._file.nearest(np.zeros((1, vectors.shape[1]), np.float32), 1)  # what opening put off
+        self._opened = open_file(path)
+        self._file.nearest(np.zeros((1, vectors.shape[1]), np.float32), 1)  # finish lazy opening
 
     def get_memory_usage(self) -> float:
-        """Kilobytes of the file, which is mapped."""
+        """Return the size of the mapped file in KiB."""
         return os.path.getsize(os.path.join(self._folder.name, "vectors.ragfile")) / 1024
 
     def done(self) -> None:
-        if self._file is not None:
-            self._file.close()
+        if self._opened is not None:
+            self._opened.close()
         self._folder.cleanup()
 
-    def get_additional(self) -> dict[str, Any]:
+    def get_additional(self) -> dict[str, object]:
         return {}
 
     def __str__(self) -> str:
@@ -87,21 +108,21 @@ class _Built:
 
 
 class Ragfile(_Built):
-    """ann-benchmarks' interface (BaseANN). There is nothing to tune: every answer is exact."""
+    """ann-benchmarks' interface (BaseANN). It has no parameters: every answer is exact."""
 
-    def fit(self, vectors: Any) -> None:
+    def fit(self, vectors: Floats) -> None:
         self._build(np.asarray(vectors))
 
-    def set_query_arguments(self, *arguments: Any) -> None:
-        """Takes what a configuration may list, and needs none of it."""
+    def set_query_arguments(self, *arguments: object) -> None:
+        """Accept and ignore the arguments of a configuration."""
 
-    def query(self, vector: Any, n: int) -> np.ndarray:
+    def query(self, vector: Floats, n: int) -> Int64s:
         return self._file.nearest(np.asarray(vector, np.float32)[None], n, threads=1)[0][0]
 
-    def batch_query(self, vectors: Any, n: int) -> None:
+    def batch_query(self, vectors: Floats, n: int) -> None:
         self._found = self._file.nearest(np.asarray(vectors, np.float32), n)[0]
 
-    def get_batch_results(self) -> np.ndarray:
+    def get_batch_results(self) -> Int64s:
         return self._found
 
 
@@ -111,22 +132,25 @@ class RagfileFiltered(_Built):
     def __init__(self, metric: str, index_params: dict[str, Any] | None = None) -> None:
         super().__init__(metric, (index_params or {}).get("precision", 32))
 
-    def fit(self, dataset: Any) -> None:
-        """dataset is a name of the harness, or an object with its two methods."""
-        if isinstance(dataset, str):
-            dataset = import_module("benchmark.datasets").DATASETS[dataset]()
-        self._build(dataset.get_dataset())
-        by_tag = dataset.get_dataset_metadata().tocsc()
+    def fit(self, dataset: str | _Dataset) -> None:
+        """Build the file from a data set, or the name of one in the harness."""
+        data: _Dataset = (
+            import_module("benchmark.datasets").DATASETS[dataset]()
+            if isinstance(dataset, str)
+            else dataset
+        )
+        self._build(data.get_dataset())
+        by_tag = data.get_dataset_metadata().tocsc()
         self._rows_of = lambda tag: by_tag.indices[by_tag.indptr[tag] : by_tag.indptr[tag + 1]]
 
-    def load_index(self, dataset: Any) -> bool:
+    def load_index(self, dataset: object) -> bool:
         return False
 
-    def set_query_arguments(self, arguments: Any) -> None:
-        """Takes what a configuration may list, and needs none of it."""
+    def set_query_arguments(self, arguments: object) -> None:
+        """Accept and ignore the arguments of a configuration."""
 
-    def filtered_query(self, vectors: Any, filters: Any, k: int) -> None:
-        """The k nearest of those that have all tags of their question; −1 fills up."""
+    def filtered_query(self, vectors: Floats, filters: _Tags, k: int) -> None:
+        """Find the k nearest vectors that have all tags of their query; pad with −1."""
         self._found = np.full((len(vectors), k), -1, np.int64)
         for number, vector in enumerate(np.asarray(vectors, np.float32)):
             tags = filters.indices[filters.indptr[number] : filters.indptr[number + 1]]
@@ -136,12 +160,12 @@ class RagfileFiltered(_Built):
             rows = self._file.nearest(vector[None], k, where=where)[0][0]
             self._found[number, : len(rows)] = rows
 
-    def _passing(self, tags: Iterable[int]) -> np.ndarray:
+    def _passing(self, tags: Int64s) -> Int64s:
         lists = sorted(map(self._rows_of, tags), key=len)
         passing = np.asarray(lists[0], np.int64)
         for other in lists[1:]:
             passing = np.intersect1d(passing, other)
         return passing
 
-    def get_results(self) -> np.ndarray:
+    def get_results(self) -> Int64s:
         return self._found

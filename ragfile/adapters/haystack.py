@@ -1,13 +1,13 @@
-"""Haystack: a .ragfile as a document store, with retrievers by vectors, by words, and by both.
+"""Haystack: a .ragfile as a document store, with vector, BM25 and hybrid retrievers.
 
     store = RagfileDocumentStore(path="kb.ragfile")
     store.write_documents([Document(content="…", embedding=[…])])
     RagfileHybridRetriever(store).run(query="…", query_embedding=[…])
 
-A document is kept whole: content (or none), meta of any JSON shape, blob, sparse embedding. Embeddings are
-stored as float32; documents without one lie beside the others, and only words find them. Haystack's own
-function decides filters, so they mean here what they mean in its in-memory store; it reads the meta of every
-document, which is kept in memory until the next commit. Each write is one commit.
+A document is stored whole: content (or none), meta of any JSON shape, blob, sparse embedding. Embeddings are
+stored as float32; a document without one is found by words alone. Filters are evaluated by Haystack's own
+function, with the results of its in-memory store; the meta of every document is held in memory until the next
+commit. Each write is one commit.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from haystack import Document, component, default_from_dict, default_to_dict
@@ -28,41 +28,41 @@ from ragfile.adapters.passages import Passage, PassageStore
 from ragfile.errors import RagfileError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from typing import Self
 
     from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.options import SearchOptions
 
 Filters = dict[str, Any] | None
 TYPES = {bool: "boolean", int: "long", float: "float", str: "keyword"}
 
 
 class RagfileDocumentStore:
-    """One .ragfile, opened, or made with the first document."""
+    """A document store in one .ragfile, which the first write creates if it is missing."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         self.path = os.fspath(path)
         self._store = PassageStore(self.path)
-        self._read: tuple[Any, dict[str, Document]] = (None, {})
+        self._read: tuple[tuple[int, int] | None, dict[str, Document]] = (None, {})
 
     def to_dict(self) -> dict[str, Any]:
-        return default_to_dict(self, path=self.path)
+        return cast("dict[str, Any]", default_to_dict(self, path=self.path))
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> RagfileDocumentStore:
-        return default_from_dict(cls, data)
+        return cast("RagfileDocumentStore", default_from_dict(cls, data))
 
     @property
     def client(self) -> KnowledgeBase | None:
-        """The open file; None while there is none."""
+        """The open file; None if it does not exist yet."""
         return self._store.reader()
-
-    # ------------------------------------------------------------------------------------------------- reading --
 
     def count_documents(self) -> int:
         return len(self._store)
 
     def filter_documents(self, filters: Filters = None) -> list[Document]:
-        """The documents that pass, with their embeddings."""
+        """Return the matching documents with their embeddings."""
         return [self._whole(document) for document in self._passing(filters)]
 
     def count_documents_by_filter(self, filters: dict[str, Any]) -> int:
@@ -73,11 +73,11 @@ class RagfileDocumentStore:
         if not filters:
             return list(documents)
         if "operator" not in filters and "conditions" not in filters:
-            raise ValueError(f"a filter has an operator and conditions, not {sorted(filters)}")
+            raise ValueError(f"a filter needs an operator and conditions, not {sorted(filters)}")
         return [d for d in documents if document_matches_filter(filters, d)]
 
     def _documents(self) -> dict[str, Document]:
-        """Every document without its embedding, by id, as of the newest commit."""
+        """Return all documents of the newest commit by id, without embeddings."""
         reader = self._store.reader()
         if reader is None:
             return {}
@@ -88,47 +88,50 @@ class RagfileDocumentStore:
         return self._read[1]
 
     def _whole(self, document: Document, score: float | None = None) -> Document:
-        """A copy with the embedding, for the caller to keep."""
+        """Return a copy with the embedding."""
         reader = self._store.reader()
-        said = document.to_dict(flatten=False)
+        fields = document.to_dict(flatten=False)
         row = reader.row(f"{document.id}#0") if reader is not None else None
         if reader is not None and row is not None and reader.vector_mask()[row]:
-            said["embedding"] = reader.vector(row).astype(float).tolist()
-        return Document.from_dict({**said, "score": score})
-
-    # ------------------------------------------------------------------------------------------------- writing --
+            fields["embedding"] = reader.vector(row).astype(float).tolist()
+        return Document.from_dict({**fields, "score": score})
 
     def write_documents(
         self, documents: list[Document], policy: DuplicatePolicy = DuplicatePolicy.NONE
     ) -> int:
-        """Writes documents in one commit, all or none; how many were written."""
+        """Write documents in one commit, and return their number.
+
+        Raises:
+            DuplicateDocumentError: An id exists, and the policy is neither SKIP nor OVERWRITE.
+            DocumentStoreError: Embeddings differ in dimension, or the file cannot be written.
+        """
         if not isinstance(documents, list) or not all(isinstance(d, Document) for d in documents):
             raise ValueError("write_documents takes a list of Documents")
         last = {document.id: document for document in documents}
-        there = last.keys() & self._documents().keys()
+        existing = last.keys() & self._documents().keys()
         repeated = [name for name, times in Counter(d.id for d in documents).items() if times > 1]
         if policy == DuplicatePolicy.SKIP:
             first = {document.id: document for document in reversed(documents)}
-            last = {name: first[name] for name in last if name not in there}
-        elif policy != DuplicatePolicy.OVERWRITE and (there or repeated):
-            raise DuplicateDocumentError(f"ID '{min([*there, *repeated])}' already exists.")
+            last = {name: first[name] for name in last if name not in existing}
+        elif policy != DuplicatePolicy.OVERWRITE and (existing or repeated):
+            raise DuplicateDocumentError(f"ID '{min([*existing, *repeated])}' already exists.")
         self._put(list(last.values()))
         return len(last)
 
     def delete_documents(self, document_ids: list[str]) -> None:
-        self._tell(lambda: self._store.delete(document_ids))
+        self._commit(lambda: self._store.delete(document_ids))
 
     def delete_all_documents(self) -> None:
         self.delete_documents(list(self._documents()))
 
     def delete_by_filter(self, filters: dict[str, Any]) -> int:
-        """Deletes the documents that pass; how many."""
+        """Delete the matching documents, and return their number."""
         chosen = [document.id for document in self._passing(filters)]
         self.delete_documents(chosen)
         return len(chosen)
 
     def update_by_filter(self, filters: dict[str, Any], meta: dict[str, Any]) -> int:
-        """Adds fields to the meta of the documents that pass; how many."""
+        """Add fields to the meta of the matching documents, and return their number."""
         chosen = self.filter_documents(filters)
         for document in chosen:
             document.meta = {**document.meta, **meta}
@@ -141,7 +144,7 @@ class RagfileDocumentStore:
         dims = {len(d.embedding) for d in documents if d.embedding is not None}
         if len(dims) > 1:
             raise DocumentStoreError(f"embeddings of {sorted(dims)} components cannot be compared")
-        self._tell(lambda: self._write(documents, dims.pop() if dims else None))
+        self._commit(lambda: self._write(documents, dims.pop() if dims else None))
 
     def _write(self, documents: Sequence[Document], dim: int | None) -> None:
         reader = self._store.reader()
@@ -151,16 +154,14 @@ class RagfileDocumentStore:
         vectors = [document.embedding for document in documents]
         self._store.put([_passage(document) for document in documents], vectors)
 
-    def _tell(self, write: Callable[[], Any]) -> None:
+    def _commit(self, write: Callable[[], object]) -> None:
         try:
             write()
         except RagfileError as error:
             raise DocumentStoreError(str(error)) from error
 
-    # ----------------------------------------------------------------------------------- what meta has in it --
-
     def get_metadata_fields_info(self) -> dict[str, dict[str, str]]:
-        """The type of each field of the meta, by its first value."""
+        """Return the type of each meta field, by its first value."""
         found: dict[str, dict[str, str]] = {}
         for document in self._documents().values():
             for name, value in document.meta.items():
@@ -180,7 +181,7 @@ class RagfileDocumentStore:
         self, metadata_field: str, search_term: str | None = None, from_: int = 0,
         size: int = 10, filters: Filters = None,
     ) -> tuple[list[Any], int]:  # fmt: skip
-        """Distinct values in a stable order, a page of them, and how many there are."""
+        """Return a page of the distinct values in a stable order, and their total number."""
         distinct = {repr(value): value for value in self._values(metadata_field, filters)}
         if search_term:
             wanted = search_term.lower()
@@ -201,13 +202,11 @@ class RagfileDocumentStore:
         values = (document.meta.get(name) for document in self._passing(filters))
         return [value for value in values if value is not None]
 
-    # ----------------------------------------------------------------------------------------------- searching --
-
     def search(
         self, text: str | None, vector: Sequence[float] | None, filters: Filters, top_k: int,
-        mode: str, **options: Any,
+        mode: str, **options: object,
     ) -> list[Document]:  # fmt: skip
-        """Return the best documents by mode ("vector", "bm25" or "hybrid") and options of a search."""
+        """Return the best documents. `mode` is "vector", "bm25" or "hybrid"; options are those of a search."""
         reader, documents = self._store.reader(), self._documents()
         if reader is None or not documents or (mode != "bm25" and reader.rows.dim is None):
             return []
@@ -215,12 +214,11 @@ class RagfileDocumentStore:
         if filters:
             rows = [reader.row(f"{d.id}#0") for d in self._passing(filters)]
             where = np.array([row for row in rows if row is not None], dtype=np.int64)
-        asked: Any = {"mode": mode, "where": where, "vector": vector} | options
+        asked = cast("SearchOptions", {"mode": mode, "where": where, "vector": vector} | options)
         hits = self._store.search(text or "", top_k, **asked)
         return [self._whole(documents[hit.doc_id], hit.score) for hit in hits]
 
-    # ------------------------------------------------------------------------------------------------- waiting --
-    # The same calls for event loops: each runs in a thread of asyncio's pool.
+    # Asynchronous variants; each runs in a thread of asyncio's pool.
 
     async def count_documents_async(self) -> int:
         return await asyncio.to_thread(self.count_documents)
@@ -271,17 +269,17 @@ class RagfileDocumentStore:
 
 
 def _passage(document: Document) -> Passage:
-    said = document.to_dict(flatten=False)
-    kept = {"meta": said["meta"]}
+    fields = document.to_dict(flatten=False)
+    kept = {"meta": fields["meta"]}
     for name in ("blob", "sparse_embedding"):
-        if said.get(name) is not None:
-            kept[name] = said[name]
+        if fields.get(name) is not None:
+            kept[name] = fields[name]
     if document.content is None:
         kept["has_content"] = False
     return Passage(document.id, document.content or "", kept)
 
 
-def _document(name: str, text: str, kept: Any) -> Document:
+def _document(name: str, text: str, kept: Mapping[str, Any]) -> Document:
     blob, sparse = kept.get("blob"), kept.get("sparse_embedding")
     return Document(
         id=name,
@@ -292,13 +290,10 @@ def _document(name: str, text: str, kept: Any) -> Document:
     )
 
 
-# ------------------------------------------------------------------------------------------------- components --
-
-
 class _Retriever:
     """The common parts of the retrievers. Filters of a call replace those of the retriever.
 
-    `options` are those of ragfile.options.SearchOptions, for each search.
+    `options` are passed to every search, see ragfile.options.SearchOptions.
     """
 
     def __init__(
@@ -319,12 +314,19 @@ class _Retriever:
         )
 
     @classmethod
-    def from_dict(cls, data: dict[str, Any]) -> Any:
-        said = data["init_parameters"]
-        said["document_store"] = RagfileDocumentStore.from_dict(said["document_store"])
-        return default_from_dict(cls, data)
+    def from_dict(cls, data: dict[str, Any]) -> Self:
+        parameters = data["init_parameters"]
+        parameters["document_store"] = RagfileDocumentStore.from_dict(parameters["document_store"])
+        return cast("Self", default_from_dict(cls, data))
 
-    def _found(self, text, vector, filters, top_k, mode) -> dict[str, list[Document]]:
+    def _found(
+        self,
+        text: str | None,
+        vector: Sequence[float] | None,
+        filters: Filters,
+        top_k: int | None,
+        mode: str,
+    ) -> dict[str, list[Document]]:
         chosen = self.filters if filters is None else filters
         wanted = self.top_k if top_k is None else top_k
         found = self.document_store.search(text, vector, chosen, wanted, mode, **self.options)
@@ -333,7 +335,7 @@ class _Retriever:
 
 @component
 class RagfileEmbeddingRetriever(_Retriever):
-    """The documents whose embeddings are nearest, exactly."""
+    """Retrieve the documents with the nearest embeddings, exactly."""
 
     @component.output_types(documents=list[Document])
     def run(
@@ -350,7 +352,7 @@ class RagfileEmbeddingRetriever(_Retriever):
 
 @component
 class RagfileBM25Retriever(_Retriever):
-    """The documents that have the question's words, by BM25."""
+    """Retrieve documents by BM25."""
 
     @component.output_types(documents=list[Document])
     def run(
@@ -367,7 +369,7 @@ class RagfileBM25Retriever(_Retriever):
 
 @component
 class RagfileHybridRetriever(_Retriever):
-    """The documents that both say are good: words and vectors, fused as rf.search does."""
+    """Retrieve documents by words and vectors, fused like in rf.search."""
 
     @component.output_types(documents=list[Document])
     def run(

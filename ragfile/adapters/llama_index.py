@@ -1,16 +1,16 @@
-"""LlamaIndex: a .ragfile as a vector store that also answers by words.
+"""LlamaIndex: a .ragfile as a vector store with BM25.
 
     store = RagfileVectorStore(path="kb.ragfile")
     index = VectorStoreIndex.from_vector_store(store, embed_model=…)
 
-Query modes: DEFAULT asks vectors, TEXT_SEARCH and SPARSE ask BM25, HYBRID and SEMANTIC_HYBRID ask both, and MMR
-takes vectors that differ. Filters are decided by LlamaIndex's own function, so that a missing key means what it
-means there. Embeddings are stored as float32. A store keeps whole nodes; metadata can be any JSON.
+Query modes: DEFAULT uses vectors, TEXT_SEARCH and SPARSE use BM25, HYBRID and SEMANTIC_HYBRID use both, and MMR
+diversifies by vectors. Filters are evaluated by LlamaIndex's own function, with its rules for missing keys.
+Embeddings are stored as float32. Nodes are stored whole; metadata can be any JSON.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from llama_index.core.bridge.pydantic import PrivateAttr
@@ -37,6 +37,9 @@ if TYPE_CHECKING:
     from llama_index.core.vector_stores.types import MetadataFilters
 
     from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.options import SearchOptions
+    from ragfile.records import Hit
+    from ragfile.types import Int64s, StrPath
 
 MODES = {
     VectorStoreQueryMode.DEFAULT: "vector",
@@ -46,18 +49,18 @@ MODES = {
     VectorStoreQueryMode.SEMANTIC_HYBRID: "hybrid",
     VectorStoreQueryMode.MMR: "vector",
 }
-WIDER = 4  # MMR chooses among so many times the nodes that are asked for
+WIDER = 4  # MMR chooses among this many times the requested nodes
 
 
 class RagfileVectorStore(BasePydanticVectorStore):
-    """One .ragfile, opened, or made with the first node."""
+    """A vector store in one .ragfile, which the first write creates if it is missing."""
 
     stores_text: bool = True
     is_embedding_query: bool = True
     path: str
     _store: PassageStore = PrivateAttr()
 
-    def __init__(self, path: Any, **options: Any) -> None:
+    def __init__(self, path: StrPath, **options: Any) -> None:  # Any: pydantic fields
         super().__init__(path=str(path), **options)
         self._store = PassageStore(path)
 
@@ -67,13 +70,11 @@ class RagfileVectorStore(BasePydanticVectorStore):
 
     @property
     def client(self) -> KnowledgeBase | None:
-        """The open file; None while there is none."""
+        """The open file; None if it does not exist yet."""
         return self._store.reader()
 
-    # ------------------------------------------------------------------------------------------------- writing --
-
-    def add(self, nodes: Sequence[BaseNode], **options: Any) -> list[str]:
-        """Upserts nodes by their ids. Every node needs its embedding."""
+    def add(self, nodes: Sequence[BaseNode], **options: object) -> list[str]:
+        """Upsert nodes by id. Every node needs an embedding."""
         passages = [
             Passage(
                 n.node_id,
@@ -85,29 +86,35 @@ class RagfileVectorStore(BasePydanticVectorStore):
         self._store.put(passages, [node.get_embedding() for node in nodes] if passages else None)
         return [node.node_id for node in nodes]
 
-    def delete(self, ref_doc_id: str, **options: Any) -> None:
-        """Deletes the nodes of a document."""
-        self._store.delete(self._ids(lambda said: said.get("ref_doc_id") == ref_doc_id))
+    def delete(self, ref_doc_id: str, **options: object) -> None:
+        """Delete the nodes of a document."""
+        self._store.delete(self._ids(lambda metadata: metadata.get("ref_doc_id") == ref_doc_id))
 
     def delete_nodes(
-        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **options: Any
+        self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **options: object
     ) -> None:  # fmt: skip
-        """Deletes the nodes that are named and pass the filters."""
+        """Delete the nodes with these ids that pass the filters."""
         self._store.delete(self._chosen(node_ids, None, filters))
 
     def clear(self) -> None:
-        """Deletes every node."""
-        self._store.delete(self._ids(lambda said: True))
-
-    # ------------------------------------------------------------------------------------------------- reading --
+        """Delete all nodes."""
+        self._store.delete(self._ids(lambda metadata: True))
 
     def get_nodes(
         self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
     ) -> list[BaseNode]:
         return [_node(p) for p in self._store.get(self._chosen(node_ids, None, filters))]
 
-    def query(self, query: VectorStoreQuery, **options: Any) -> VectorStoreQueryResult:
-        """Return the best nodes, by the query's mode; options are those of a search."""
+    def query(
+        self,
+        query: VectorStoreQuery,
+        **options: Any,  # Any: options of a search
+    ) -> VectorStoreQueryResult:  # Any: of a search
+        """Return the best nodes by the mode of the query. Options are those of a search.
+
+        Raises:
+            ValueError: The mode is not supported, or its embedding or text is missing.
+        """
         if query.mode not in MODES:
             raise ValueError(f"query mode {query.mode.value!r} is not supported")
         named = query.node_ids or None  # retrievers send an empty list for no restriction
@@ -119,7 +126,9 @@ class RagfileVectorStore(BasePydanticVectorStore):
             return self._diverse(query, chosen, threshold, options)
         return self._result(self._hits(query, chosen, query.similarity_top_k, options))
 
-    def _hits(self, query, chosen, k, options):
+    def _hits(
+        self, query: VectorStoreQuery, chosen: list[str] | None, k: int, options: dict[str, Any]
+    ) -> list[Hit]:
         mode = MODES[query.mode]
         if mode != "bm25" and query.query_embedding is None:
             raise ValueError("this query mode needs query_embedding")
@@ -130,20 +139,29 @@ class RagfileVectorStore(BasePydanticVectorStore):
             fusion = ("blend", {"alpha": query.alpha})
         vector = None if mode == "bm25" else query.query_embedding
         asked = {"mode": mode, "where": self._rows(chosen), "vector": vector, "fusion": fusion}
-        return self._store.search(query.query_str or "", k, **(asked | options))
+        return self._store.search(
+            query.query_str or "", k, **cast("SearchOptions", asked | options)
+        )
 
-    def _rows(self, chosen):
-        """Row numbers of the chosen nodes; None for all."""
+    def _rows(self, chosen: list[str] | None) -> Int64s | None:
+        """Return the row numbers of nodes; None means all."""
         if chosen is None:
             return None
         reader = self._store.reader()
         rows = [reader.row(f"{name}#0") for name in chosen] if reader else []
         return np.array([row for row in rows if row is not None], dtype=np.int64)
 
-    def _diverse(self, query, chosen, threshold, options):
+    def _diverse(
+        self, query: VectorStoreQuery, chosen: list[str] | None, threshold: float | None,
+        options: dict[str, Any],
+    ) -> VectorStoreQueryResult:  # fmt: skip
         hits = self._hits(query, chosen, query.similarity_top_k * WIDER, options)
-        reader: Any = self._store.reader()
-        vectors = [reader.vector(reader.row(hit.id)).tolist() for hit in hits] if hits else []
+        reader = cast("KnowledgeBase", self._store.reader())
+        vectors = (
+            [reader.vector(cast("int", reader.row(hit.id))).tolist() for hit in hits]
+            if hits
+            else []
+        )
         scores, places = get_top_k_mmr_embeddings(
             query.query_embedding, vectors, similarity_top_k=query.similarity_top_k,
             embedding_ids=list(range(len(hits))), mmr_threshold=threshold,
@@ -151,7 +169,9 @@ class RagfileVectorStore(BasePydanticVectorStore):
         return self._result([hits[place] for place in places], scores)
 
     @staticmethod
-    def _result(hits, scores=None) -> VectorStoreQueryResult:
+    def _result(
+        hits: Sequence[Hit], scores: Sequence[float] | None = None
+    ) -> VectorStoreQueryResult:
         passages = [Passage(hit.doc_id, hit.text, hit.metadata) for hit in hits]
         return VectorStoreQueryResult(
             nodes=[_node(passage) for passage in passages],
@@ -163,22 +183,22 @@ class RagfileVectorStore(BasePydanticVectorStore):
         self, node_ids: Iterable[str] | None, doc_ids: Iterable[str] | None,
         filters: MetadataFilters | None,
     ) -> list[str]:  # fmt: skip
-        """Ids of the nodes that pass everything that is asked, by LlamaIndex's own rules."""
-        passes = build_metadata_filter_fn(lambda said: said, filters)
+        """Return the ids of nodes that match all conditions, by LlamaIndex's rules."""
+        passes = build_metadata_filter_fn(lambda metadata: metadata, filters)
         named = None if node_ids is None else set(node_ids)
         of = set(doc_ids) if doc_ids else None
         return [
             name
-            for name, said in self._said()
+            for name, metadata in self._metadata()
             if (named is None or name in named)
-            and (of is None or said.get("ref_doc_id") in of)
-            and passes(said)
+            and (of is None or metadata.get("ref_doc_id") in of)
+            and passes(metadata)
         ]
 
-    def _ids(self, passes: Callable[[dict], bool]) -> list[str]:
-        return [name for name, said in self._said() if passes(said)]
+    def _ids(self, passes: Callable[[dict[str, Any]], bool]) -> list[str]:
+        return [name for name, metadata in self._metadata() if passes(metadata)]
 
-    def _said(self) -> Iterable[tuple[str, dict]]:
+    def _metadata(self) -> Iterable[tuple[str, dict[str, Any]]]:
         reader = self._store.reader()
         return ((d.id, d.metadata) for d in reader.documents()) if reader is not None else ()
 

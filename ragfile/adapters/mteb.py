@@ -1,11 +1,11 @@
-"""mteb: a .ragfile as a search model of its own, and as the index under any encoder.
+"""mteb: a .ragfile as a search model, and as the index of any encoder.
 
     mteb.evaluate(RagfileSearch(), tasks=…)                        words and the built-in model, fused
     mteb.evaluate(RagfileSearch(mode="bm25"), tasks=…)             words alone
     SearchEncoderWrapper(model, index_backend=RagfileIndex(model)) another model's vectors, searched exactly
 
-Both keep their file in a folder that goes with them, or at `path`. A title is the path of its document, as it is
-in files that `ragfile build` makes.
+Both write a temporary file, or the file `path`. A title becomes the header path of its document, as in files of
+`ragfile build`.
 """
 
 from __future__ import annotations
@@ -28,8 +28,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
     from typing import Unpack
 
+    from mteb.models.models_protocols import EncoderProtocol
+    from mteb.types import Array
+
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.knowledge_base import KnowledgeBase
     from ragfile.options import BatchOptions
-    from ragfile.types import Metric
+    from ragfile.types import Float32s, Floats, Metric
 
 METRICS: dict[ScoringFunction, Metric] = {
     ScoringFunction.COSINE: "cosine",
@@ -39,17 +44,18 @@ METRICS: dict[ScoringFunction, Metric] = {
 
 
 class _OwnFile:
-    """A file at `path`, or in a folder of its own."""
+    """A file at `path`, or in a temporary folder."""
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
         self._folder = None if path else tempfile.TemporaryDirectory(prefix="ragfile-")
         folder = self._folder.name if self._folder else ""
         self.path = os.fspath(path) if path else os.path.join(folder, "kb.ragfile")
-        self._file: Any = None
+        self._file: KnowledgeBase | None = None
 
-    def _opened(self, **options: Any) -> None:
+    def _opened(self, embedder: str | Embedder | None = None) -> KnowledgeBase:
         self._closed()
-        self._file = open_file(self.path, **options)
+        file = self._file = open_file(self.path, embedder=embedder)
+        return file
 
     def _closed(self) -> None:
         if self._file is not None:
@@ -58,13 +64,13 @@ class _OwnFile:
 
 
 class RagfileSearch(_OwnFile):
-    """mteb's SearchProtocol: documents are indexed, and questions asked, by ragfile alone."""
+    """mteb's SearchProtocol: ragfile indexes the documents and answers the queries."""
 
     def __init__(
-        self, path: str | os.PathLike[str] | None = None, *, embedder: Any = "default",
+        self, path: str | os.PathLike[str] | None = None, *, embedder: str | Embedder = "default",
         **options: Unpack[BatchOptions],
     ) -> None:  # fmt: skip
-        """Take an embedder, a name or an object as for ragfile.build, and options of search_batch."""
+        """Take an embedder as for ragfile.build, and options of search_batch."""
         super().__init__(path)
         self._embedder, self._options = embedder, options
         self.mode = BATCH.complete(options)["mode"]
@@ -80,8 +86,8 @@ class RagfileSearch(_OwnFile):
             similarity_fn_name=None, use_instructions=False, training_datasets=None,
         )  # fmt: skip
 
-    def index(self, corpus: Iterable[Mapping[str, Any]], **context: Any) -> None:
-        """Builds the file: a passage for each document."""
+    def index(self, corpus: Iterable[Mapping[str, Any]], **context: object) -> None:
+        """Build the file, with one passage per document."""
         self._closed()
         build_from(_passages(corpus), self.path, embedder=self._embedder, resume=False)
         is_named = self._embedder in ("default", "none")
@@ -89,14 +95,14 @@ class RagfileSearch(_OwnFile):
 
     def search(
         self, queries: Iterable[Mapping[str, Any]], *, top_k: int,
-        top_ranked: Mapping[str, list[str]] | None = None, **context: Any,
+        top_ranked: Mapping[str, list[str]] | None = None, **context: object,
     ) -> dict[str, dict[str, float]]:  # fmt: skip
-        """{question id: {document id: score}}, of top_ranked's documents alone where it is given."""
+        """Return {query id: {document id: score}}, restricted to the documents of top_ranked if given."""
         if self._file is None:
-            raise ValueError("index() comes before search()")
-        asked = {str(query["id"]): _said(query["text"]) for query in queries}
+            raise ValueError("call index() before search()")
+        asked = {str(query["id"]): _text(query["text"]) for query in queries}
         where = None if top_ranked is None else [_only(top_ranked[name]) for name in asked]
-        options: Any = self._options if where is None else {**self._options, "where": where}
+        options = self._options if where is None else {**self._options, "where": where}
         answers = self._file.search_batch(list(asked.values()), top_k, **options)
         return {
             name: {hit.doc_id: float(hit.score) for hit in hits}
@@ -112,8 +118,8 @@ def _passages(corpus: Iterable[Mapping[str, Any]]) -> Iterator[tuple[Document, l
         yield document, [Chunk(name, 0, text, (), fields, 0, len(text))]
 
 
-def _said(text: Any) -> str:
-    """A question; of a conversation, all that was said."""
+def _text(text: str | Iterable[object]) -> str:
+    """Return a query; join the turns of a conversation."""
     if isinstance(text, str):
         return text
     return "\n".join(turn["content"] if isinstance(turn, dict) else str(turn) for turn in text)
@@ -124,23 +130,25 @@ def _only(names: Iterable[str]) -> dict[str, Any]:
 
 
 class RagfileIndex(_OwnFile):
-    """mteb's IndexEncoderSearchProtocol: an encoder's vectors in a file, searched exactly."""
+    """mteb's IndexEncoderSearchProtocol: exact search over the vectors of an encoder."""
 
-    def __init__(self, model: Any, path: str | os.PathLike[str] | None = None) -> None:
+    def __init__(self, model: EncoderProtocol, path: str | os.PathLike[str] | None = None) -> None:
         super().__init__(path)
         name = model.mteb_model_meta.similarity_fn_name
         if name not in METRICS:
-            raise ValueError(f"similarity is one of {[m.value for m in METRICS]}, not {name!r}")
+            raise ValueError(
+                f"similarity must be one of {[m.value for m in METRICS]}, not {name!r}"
+            )
         self._metric = METRICS[name]
         self.clear()
 
     def clear(self) -> None:
         self._closed()
         self.idxs: list[str] = []
-        self._vectors: list[np.ndarray] = []
+        self._vectors: list[Float32s] = []
 
-    def add_documents(self, embeddings: Any, idxs: list[str]) -> None:
-        """Takes vectors; the file is written when the first question comes."""
+    def add_documents(self, embeddings: Array, idxs: list[str]) -> None:
+        """Add vectors; the first search writes the file."""
         rows = _array(embeddings)
         if len(rows) != len(idxs):
             raise ValueError(f"{len(idxs)} documents need as many vectors, not {len(rows)}")
@@ -149,52 +157,55 @@ class RagfileIndex(_OwnFile):
         self.idxs += list(idxs)
 
     def search(
-        self, embeddings: Any, top_k: int, similarity_fn: Callable[..., Any],
+        self, embeddings: Array, top_k: int, similarity_fn: Callable[..., object],
         top_ranked: Mapping[str, list[str]] | None = None,
         query_idx_to_id: Mapping[int, str] | None = None,
     ) -> tuple[list[list[float]], list[list[int]]]:  # fmt: skip
-        """(scores, places among the added documents), best first. With top_ranked, places count in
-        its lists, as mteb's own index has it."""
+        """Return scores and positions of documents, best first.
+
+        Positions count the added documents, or with top_ranked its lists, like mteb's own index.
+        """
         if not self.idxs:
-            raise ValueError("add_documents() comes before search()")
-        if self._file is None:
-            self._write()
+            raise ValueError("call add_documents() before search()")
+        file = self._written() if self._file is None else self._file
         questions = _array(embeddings)
         if top_ranked is None:
-            rows, scores = self._file.nearest(questions, min(top_k, len(self.idxs)))
+            rows, scores = file.nearest(questions, min(top_k, len(self.idxs)))
             return self._scaled(scores).tolist(), rows.tolist()
         if query_idx_to_id is None:
             raise ValueError("query_idx_to_id is needed with top_ranked")
         places = {name: place for place, name in enumerate(self.idxs)}
         found = [
-            self._among([places[n] for n in top_ranked[query_idx_to_id[i]]], question, top_k)
+            self._among(file, [places[n] for n in top_ranked[query_idx_to_id[i]]], question, top_k)
             for i, question in enumerate(questions)
         ]
         return [scores for scores, _ in found], [rows for _, rows in found]
 
-    def _among(self, rows: list[int], question: np.ndarray, k: int):
+    def _among(
+        self, file: KnowledgeBase, rows: list[int], question: Float32s, k: int
+    ) -> tuple[list[float], list[int]]:
         local = {row: place for place, row in enumerate(rows)}
         k = min(k, len(rows))
-        found, scores = self._file.nearest(question[None], k, where=np.array(rows, np.int64))
+        found, scores = file.nearest(question[None], k, where=np.array(rows, np.int64))
         return self._scaled(scores[0]).tolist(), [local[row] for row in found[0].tolist()]
 
-    def _scaled(self, scores: np.ndarray) -> np.ndarray:
-        """l2 scores are negated squares; mteb compares negated distances."""
+    def _scaled(self, scores: Floats) -> Floats:
+        """Convert l2 scores, negated squares, to the negated distances that mteb compares."""
         return -np.sqrt(-scores) if self._metric == "l2" else scores
 
-    def _write(self) -> None:
+    def _written(self) -> KnowledgeBase:
         rows = np.concatenate(self._vectors)
         with create(self.path, dim=rows.shape[1], metric=self._metric) as writer:
-            # names of one width: rows are ordered by name, so a row's number is the document's
+            # ids have equal width, so that the order by id is the order of documents
             chunks = [
                 {"doc_id": f"{n:012d}", "chunk_index": 0, "content": "-"} for n in range(len(rows))
             ]
             writer.add(chunks, rows)
-        self._opened()
+        return self._opened()
 
 
-def _array(embeddings: Any) -> np.ndarray:
-    """float32 of numpy's array or torch's tensor."""
+def _array(embeddings: Array) -> Float32s:
+    """Convert a numpy array or torch tensor to float32."""
     if hasattr(embeddings, "detach"):
         embeddings = embeddings.detach().cpu().numpy()
     return np.ascontiguousarray(embeddings, dtype=np.float32)

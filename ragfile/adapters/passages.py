@@ -1,7 +1,7 @@
-"""A .ragfile as the stores of frameworks see one: texts by id, each whole, with a vector and metadata.
+"""Store whole texts by id in a .ragfile, with vectors and metadata, for the adapters of frameworks.
 
-The adapters of frameworks stand on this. A passage is a document of one chunk; writing one whose id is there
-replaces it. The file appears with the first passage. Every write is one commit: all of it counts, or none.
+A passage is a document of one chunk; writing an existing id replaces its passage. The first write creates
+the file. Every write is one atomic commit.
 """
 
 from __future__ import annotations
@@ -18,51 +18,60 @@ from ragfile.knowledge_base import KnowledgeBase
 from ragfile.opener import open as open_file
 from ragfile.options import SEARCH, SearchOptions
 from ragfile.records import Chunk, Document
-from ragfile.write.editor import edit
+from ragfile.write.editor import Editor, edit
 from ragfile.write.writer import create
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from ragfile.embedding.protocol import Embedder
     from ragfile.records import Hit
-    from ragfile.types import Metric
+    from ragfile.types import Float32s, Metric, SomeVectors, Vector
+    from ragfile.write.writer import Writer
 
-TEXTS_ALONE = {
-    "context": None
-}  # vectors are of the texts that the framework embeds, and of nothing else
+# Embed texts alone, without context, like the vectors that frameworks pass in.
+TEXTS_ALONE = {"context": None}
 
 
 @dataclass(slots=True)
 class Passage:
-    """What a framework calls a document or a node."""
+    """A document or node of a framework."""
 
     id: str
     text: str
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _row(vector: Any) -> np.ndarray | None:
+def _row(vector: Vector | None) -> Float32s | None:
     return None if vector is None else np.asarray(vector, dtype=np.float32).reshape(-1)
 
 
 class PassageStore:
-    """Passages in one file. `embedder` makes the vectors that are not given; None leaves that to the caller."""
+    """Passages in one file.
+
+    Args:
+        path: The file; the first write creates it.
+        embedder: Embeds passages and questions without vectors. None: every vector must be given.
+        metric: The metric of a new file.
+    """
 
     def __init__(
-        self, path: str | os.PathLike[str], embedder: Any = None, *, metric: Metric = "cosine"
-    ):
+        self, path: str | os.PathLike[str], embedder: str | Embedder | None = None,
+        *, metric: Metric = "cosine",
+    ) -> None:  # fmt: skip
         self.path = os.fspath(path)
         self.embedder = open_embedder(embedder)
         self._spec = embedder if isinstance(embedder, str) else None
         self._metric: Metric = metric
-        self._reader, self._lock = None, threading.RLock()
+        self._reader: KnowledgeBase | None = None
+        self._lock = threading.RLock()
 
     def __len__(self) -> int:
         reader = self.reader()
         return 0 if reader is None else len(reader)
 
     def reader(self) -> KnowledgeBase | None:
-        """The newest commit, opened; None while there is no file."""
+        """Return the file, open at the newest commit; None if it does not exist yet."""
         with self._lock:
             if self._reader is None and os.path.exists(self.path):
                 opened = open_file(self.path, embedder=self.embedder)
@@ -74,22 +83,22 @@ class PassageStore:
                 self._reader.refresh()
             return self._reader
 
-    def put(self, passages: Sequence[Passage], vectors: Any = None) -> None:
-        """Writes passages; of equal ids the last one counts. vectors has one for each, or None."""
+    def put(self, passages: Sequence[Passage], vectors: SomeVectors | None = None) -> None:
+        """Write passages in one commit; the last of equal ids wins. `vectors` has one or None for each."""
         rows = None if vectors is None else [_row(vector) for vector in vectors]
         widths = {len(row) for row in rows or () if row is not None}
         if rows is not None and (len(rows) != len(passages) or len(widths) > 1):
-            raise ValueError(f"{len(passages)} passages need as many vectors of one length")
+            raise ValueError(f"{len(passages)} passages need as many vectors, all of one dimension")
         last = {passage.id: i for i, passage in enumerate(passages)}
         if not last:
             return
         with self._lock, self._writer(next(iter(widths), None)) as writer:
-            if hasattr(writer, "delete"):
+            if isinstance(writer, Editor):
                 writer.delete(list(last))
             for i in last.values():
                 self._add(writer, passages[i], None if rows is None else rows[i : i + 1])
 
-    def _writer(self, dim: int | None) -> Any:
+    def _writer(self, dim: int | None) -> Editor | Writer:
         if os.path.exists(self.path):
             return edit(self.path, embedder=self.embedder)
         return create(
@@ -98,13 +107,15 @@ class PassageStore:
         )  # fmt: skip
 
     @staticmethod
-    def _add(writer: Any, passage: Passage, vectors: Any) -> None:
+    def _add(
+        writer: Editor | Writer, passage: Passage, vectors: list[Float32s | None] | None
+    ) -> None:
         document = Document(passage.id, passage.text, metadata=dict(passage.metadata))
         chunk = Chunk(passage.id, 0, passage.text, (), {}, 0, len(passage.text))
         writer.add_document(document, [chunk], vectors)
 
     def delete(self, ids: Iterable[str]) -> list[str]:
-        """The ids that were there."""
+        """Delete passages, and return the ids that existed."""
         ids = list(ids)
         if not ids or not os.path.exists(self.path):
             return []
@@ -112,14 +123,14 @@ class PassageStore:
             return writer.delete(ids)
 
     def get(self, ids: Iterable[str]) -> list[Passage]:
-        """Those of the ids that are there, in their order."""
+        """Return the existing passages of ids, in their order."""
         reader = self.reader()
         found = [] if reader is None else [reader.document(name) for name in ids]
         return [Passage(d.id, d.text, dict(d.metadata)) for d in found if d is not None]
 
     def search(self, text: str, k: int, **options: Unpack[SearchOptions]) -> list[Hit]:
-        """Search as KnowledgeBase.search does; find nothing while there is no file."""
-        SEARCH.complete(options)  # a wrong name is an error in an empty store, too
+        """Search like KnowledgeBase.search; return nothing if the file does not exist yet."""
+        SEARCH.complete(options)  # refuse a wrong name even in an empty store
         reader = self.reader()
         if reader is None or not len(reader):
             return []
@@ -127,7 +138,7 @@ class PassageStore:
         return reader.search(text, k, **options)
 
     def close(self) -> None:
-        """Closes the reader; the next call opens it again."""
+        """Close the file; the next call opens it again."""
         with self._lock:
             if self._reader is not None:
                 self._reader.close()

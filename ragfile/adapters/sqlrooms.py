@@ -1,18 +1,21 @@
-"""The surface of SQLRooms' retrieval over a .ragfile: a folder of Markdown prepared once, then asked.
+"""SQLRooms' retrieval functions over a .ragfile: index a folder of Markdown once, then query it.
 
     prepare_embeddings("docs/", "kb.ragfile")
     for hit in hybrid_query("how do I rotate the keys?", "kb.ragfile", top_k=5): print(hit["score"], hit["text"])
     get_source_documents([hit["node_id"]], "kb.ragfile")
 
-Vectors and words are in the one file, exact, and always in step; nothing is to be set up besides. Source documents come back as
-they were read, to the character; chunks are spans of their normalised text. `export_duckdb` writes the tables that SQL users know.
+One file holds the vectors and the BM25 index, which cannot diverge; no other setup is needed. Source documents are returned
+unchanged, to the character; chunks are spans of their normalised text. `export_duckdb` writes the tables of the SQL version.
 """
+
+from __future__ import annotations
 
 import contextlib
 import json
 import os
 import warnings
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from ragfile.adapters.sqlrooms_results import print_results, reciprocal_rank_fusion
 from ragfile.embedding.protocol import PROVIDERS, open_embedder
@@ -23,6 +26,20 @@ from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import Policy
 from ragfile.opener import open as open_file
 from ragfile.write.builder import PAGES, build_from
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from types import ModuleType
+    from typing import Any
+
+    from duckdb import DuckDBPyConnection
+
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.ingest.source_files import SourceFile
+    from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.options import SearchOptions
+    from ragfile.records import Document, Hit
+    from ragfile.types import ChunkKind, Fusion, Mode, Progress, StrPath
 
 __all__ = [
     "export_duckdb",
@@ -38,8 +55,8 @@ __all__ = [
 
 OPENAI_MODEL = "text-embedding-3-small"
 DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
-STEMMER = "porter"  # the first Porter stemmer, which that surface names; other files have its successor, "english"
-CHARACTERS_A_TOKEN = 4  # chunk_size counts tokens, as a budget; chunks here are cut by characters
+STEMMER = "porter"  # as in SQLRooms; other files use its successor, "english"
+CHARACTERS_A_TOKEN = 4  # chunk_size is a budget in tokens; ragfile counts characters
 
 
 def prepare_embeddings(
@@ -49,7 +66,7 @@ def prepare_embeddings(
     embed_model_name: str | None = DEFAULT_MODEL,
     use_markdown_chunking: bool = True,
     include_headers_weight: int = 0,
-    progress=None,
+    progress: Progress | None = None,
     *,
     embed_dim: int | None = None,
     embedding_provider: str = "huggingface",
@@ -58,32 +75,50 @@ def prepare_embeddings(
     include_headers_in_chunks: bool = True,
     header_weight: int | None = None,
     overwrite: bool = False,
-):
-    """Builds output_db from all .md files below input_dir, and opens it for asking.
+) -> KnowledgeBase:
+    """Build output_db from all .md files below input_dir, and open it.
 
-    embed_model_name is a sentence-transformers model, or any name that ragfile.open knows. The default is taken where it is on this
-    machine already; else the embedded model takes its place with a warning. The file records which one it was.
-    include_headers_weight counts each word of a chunk's header path so many times in BM25; 0 leaves it at what builds do by default.
-    header_weight means the same, and include_headers_in_chunks=False leaves the path out of BM25. embedding_provider is "huggingface" or
-    "openai", whose key is api_key or comes from OPENAI_API_KEY. embed_dim is what the model's dimension must be, and what OpenAI's is
-    asked for. A file that is there already is an error unless overwrite is true, and no file of another kind is ever replaced; the
-    folder of output_db is made where it is missing.
+    Args:
+        input_dir: The folder of Markdown files.
+        output_db: The file to write. Missing folders are created.
+        chunk_size: The size of a chunk, in tokens.
+        embed_model_name: A sentence-transformers model, or any embedder name of ragfile.open. If the
+            default is not installed locally, the built-in model replaces it with a warning.
+        use_markdown_chunking: Chunk by Markdown structure instead of sentences.
+        include_headers_weight: The BM25 weight of a chunk's header path; 0 is the default of builds.
+        progress: Called with documents, chunks, and the finished share of the sources.
+        embed_dim: The required dimension of the model; OpenAI models are asked for it.
+        embedding_provider: "huggingface" or "openai".
+        api_key: The key of OpenAI. Default: OPENAI_API_KEY.
+        verbose: Print a summary.
+        include_headers_in_chunks: Index header paths in BM25.
+        header_weight: Another name of include_headers_weight.
+        overwrite: Replace an existing .ragfile. Files of other kinds are never replaced.
+
+    Returns:
+        The open file.
+
+    Raises:
+        FileExistsError: output_db exists, and overwrite is false.
+        FileNotFoundError: input_dir is missing.
+        ModelError: The model does not have embed_dim dimensions.
+        ValueError: input_dir has no .md files, or embedding_provider is unknown.
     """
     sources = _markdown_files(input_dir)
     if os.path.exists(output_db) and not overwrite:
-        raise FileExistsError(f"{output_db} is there already; overwrite=True replaces it")
+        raise FileExistsError(f"{output_db} already exists; pass overwrite=True to replace it")
     name = _model_name(embed_model_name, embedding_provider)
     if name.startswith("openai:"):
-        spec, embedder = name, open_embedder(name, **_said(api_key=api_key, dimensions=embed_dim))
+        spec, embedder = name, open_embedder(name, **_given(api_key=api_key, dimensions=embed_dim))
     else:
         spec, embedder = _embedder(name)
     if spec == "default" and name == DEFAULT_MODEL:
-        embed_dim = None  # it was said of the model whose place the embedded one takes
+        embed_dim = None  # it applied to the model that was replaced
     _check_dim(embedder, embed_dim)
     os.makedirs(os.path.dirname(os.path.abspath(output_db)), exist_ok=True)
     if header_weight is not None:
         include_headers_weight = header_weight
-    kind = "markdown" if use_markdown_chunking else "sentences"
+    kind: ChunkKind = "markdown" if use_markdown_chunking else "sentences"
     policy = Policy(kind, chunk_size * CHARACTERS_A_TOKEN)
     fields = PAGES.fields
     if not include_headers_in_chunks:
@@ -98,25 +133,25 @@ def prepare_embeddings(
     return open_file(output_db, embedder=embedder)
 
 
-def _said(**options):
+def _given(**options: object) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _model_name(name, provider):
-    """The model of a provider, as ragfile names it; without a name the provider's usual one."""
+def _model_name(name: str | None, provider: str) -> str:
+    """Return ragfile's name for a provider's model, by default the provider's usual one."""
     if provider not in ("huggingface", "openai"):
-        raise ValueError(f"embedding_provider is 'huggingface' or 'openai', not {provider!r}")
+        raise ValueError(f"embedding_provider must be 'huggingface' or 'openai', not {provider!r}")
     if provider == "openai":
         return f"openai:{OPENAI_MODEL if name in (None, DEFAULT_MODEL) else name}"
     return name or DEFAULT_MODEL
 
 
-def _check_dim(embedder, dim):
-    if dim is not None and dim != embedder.model.dims:
+def _check_dim(embedder: Embedder | None, dim: int | None) -> None:
+    if dim is not None and embedder is not None and dim != embedder.model.dims:
         raise ModelError(f"{embedder.model.name} has {embedder.model.dims} dimensions, not {dim}")
 
 
-def _markdown_files(input_dir):
+def _markdown_files(input_dir: str) -> list[SourceFile]:
     folder = Path(input_dir)
     if not folder.exists():
         raise FileNotFoundError(f"no such folder: {input_dir}")
@@ -128,8 +163,8 @@ def _markdown_files(input_dir):
     return found
 
 
-def _on_this_machine(spec):
-    """A model that was fetched once, opened without asking anybody for a newer one; None if there is none."""
+def _on_this_machine(spec: str) -> Embedder | None:
+    """Open a model that was downloaded before, without network access; None if it is missing."""
     if not spec.startswith("st:"):
         return None
     with contextlib.suppress(OSError):
@@ -137,8 +172,8 @@ def _on_this_machine(spec):
     return None
 
 
-def _embedder(name):
-    """(the spec to record, embedder); a bare name is a sentence-transformers model. The default is not fetched: nobody asked for it."""
+def _embedder(name: str) -> tuple[str, Embedder | None]:
+    """Return the spec to record and the embedder. The default model is never downloaded unasked."""
     spec = (
         name if name in ("default", "none") or name.partition(":")[0] in PROVIDERS else f"st:{name}"
     )
@@ -147,30 +182,27 @@ def _embedder(name):
     try:
         made, reason = (
             _on_this_machine(spec),
-            f"it is not on this machine; embed_model_name={spec!r} fetches it",
+            f"it is not installed locally; embed_model_name={spec!r} downloads it",
         )
     except (ImportError, ModelError, ProviderError) as error:
         made, reason = None, str(error).partition("\n")[0]
     if made is not None:
         return spec, made
     warnings.warn(
-        f"{name} cannot be loaded ({reason}); the embedded model is used instead", stacklevel=3
+        f"{name} cannot be loaded ({reason}); the built-in model is used instead", stacklevel=3
     )
     return "default", open_embedder("default")
 
 
-def _read(sources):
-    """Files as documents. What cannot be read is said, and the rest is built."""
+def _read(sources: Iterable[SourceFile]) -> Iterator[Document]:
+    """Yield the documents of files; warn about files that cannot be read."""
     reading = document_loader.Loading((), errors="replace")
     for source in sources:
         for document in reading.file(source):
             document.metadata["file_path"] = os.path.abspath(source.path)
             yield document
     for failure in reading.failures:
-        warnings.warn(f"{failure.path} is left out: {failure.reason}", stacklevel=2)
-
-
-# ----------------------------------------------------------------------------------------------------------- asking --
+        warnings.warn(f"{failure.path} is skipped: {failure.reason}", stacklevel=2)
 
 
 def hybrid_query(
@@ -186,19 +218,30 @@ def hybrid_query(
     vector_top_k: int | None = None,
     fts_top_k: int | None = None,
     verbose: bool = False,
-) -> list[dict]:
-    """The top_k chunks by both legs, of max(2 top_k, 10) candidates each: put together by reciprocal ranks, or by scores with
-    vector_weight for the vectors and the rest for the words.
+) -> list[dict[str, Any]]:
+    """Return the top_k chunks by vectors and words, fused by reciprocal rank or by weighted scores.
 
-    vector_top_k and fts_top_k are the candidates of a leg; 0 leaves the leg out, and of two other numbers the larger holds for
-    both. model_name is embed_model_name under its other name.
+    Args:
+        query_text: The question.
+        db_path: The file.
+        top_k: The number of results.
+        use_rrf: Fuse by reciprocal rank instead of weighted scores.
+        include_source_docs: Return the source document of each chunk, too.
+        vector_weight: The weight of the vector score, from 0 to 1, without use_rrf.
+        embed_model_name: The model that the file must have been built with.
+        model_name: Another name of embed_model_name.
+        vector_top_k: Candidates by vectors; 0 disables them. Default: max(2 top_k, 10).
+        fts_top_k: Candidates by words, likewise. The larger of the two applies to both.
+        verbose: Print a summary.
     """
     if not 0 <= vector_weight <= 1:
-        raise ValueError(f"vector_weight lies between 0 and 1, not {vector_weight}")
-    fusion = ("rrf", {}) if use_rrf else ("blend", {"alpha": vector_weight})
+        raise ValueError(f"vector_weight must be between 0 and 1, not {vector_weight}")
+    fusion: Fusion | tuple[Fusion, dict[str, float]] = (
+        ("rrf", {}) if use_rrf else ("blend", {"alpha": vector_weight})
+    )
     score_type, mode = ("rrf" if use_rrf else "weighted"), _mode(vector_top_k, fts_top_k)
     pool = max(vector_top_k or 0, fts_top_k or 0) or max(2 * top_k, 10)
-    options = {"pool": max(pool, top_k), "fusion": fusion, "mode": mode}
+    options: SearchOptions = {"pool": max(pool, top_k), "fusion": fusion, "mode": mode}
     model = embed_model_name or model_name
     hits = _query(query_text, db_path, top_k, model, include_source_docs, score_type, options)
     if verbose:
@@ -206,17 +249,21 @@ def hybrid_query(
     return hits
 
 
-def _mode(vector_top_k, fts_top_k):
-    """The legs that are asked: all but those of which no candidate is wanted."""
+def _mode(vector_top_k: int | None, fts_top_k: int | None) -> Mode:
+    """Return the search mode: both retrievers, or the one with candidates."""
     if vector_top_k == 0 and fts_top_k == 0:
-        raise ValueError("vector_top_k and fts_top_k cannot both be 0: no leg would be asked")
+        raise ValueError("vector_top_k and fts_top_k cannot both be 0")
     return "bm25" if vector_top_k == 0 else "vector" if fts_top_k == 0 else "hybrid"
 
 
 def vector_query(
-    query_text, db_path, top_k=5, include_source_docs=False, embed_model_name=None
-) -> list[dict]:
-    """The top_k chunks by cosine similarity alone."""
+    query_text: str,
+    db_path: str,
+    top_k: int = 5,
+    include_source_docs: bool = False,
+    embed_model_name: str | None = None,
+) -> list[dict[str, Any]]:
+    """Return the top_k chunks by cosine similarity alone."""
     return _query(
         query_text,
         db_path,
@@ -228,14 +275,24 @@ def vector_query(
     )
 
 
-def _query(query_text, db_path, top_k, model, include_source_docs, score_type, options):
+def _query(
+    query_text: str,
+    db_path: str,
+    top_k: int,
+    model: str | None,
+    include_source_docs: bool,
+    score_type: str,
+    options: SearchOptions,
+) -> list[dict[str, Any]]:
     if top_k < 1:
-        raise ValueError(f"top_k is at least 1, not {top_k}")
+        raise ValueError(f"top_k must be at least 1, not {top_k}")
     with _opened(db_path, model) as rf:
         hits = rf.search(query_text, top_k, **options)
         if hits.degraded:
-            warnings.warn(f"{db_path}: {hits.degraded}: the other leg answers alone", stacklevel=3)
-        documents = {}
+            warnings.warn(
+                f"{db_path}: {hits.degraded}: the other retriever answers alone", stacklevel=3
+            )
+        documents: dict[str, dict[str, Any]] = {}
         if include_source_docs:
             documents = {
                 document.id: _source(document) for document in rf.sources([hit.id for hit in hits])
@@ -249,22 +306,22 @@ def _query(query_text, db_path, top_k, model, include_source_docs, score_type, o
     ]  # fmt: skip
 
 
-def _named(hit):
-    """The metadata of a hit, with its file and section under the names that these programs print."""
+def _named(hit: Hit) -> dict[str, Any]:
+    """Return the metadata of a hit, with file_name and header_path added."""
     name = hit.metadata.get("name") or os.path.basename(hit.source or hit.doc_id)
     return {"file_name": name, "header_path": hit.metadata.get("headers", "")} | hit.metadata
 
 
-def get_source_documents(chunk_ids: list[str], db_path: str) -> list[dict]:
-    """The whole documents that chunks are from, each once, in order of first mention; unknown ids are passed over."""
+def get_source_documents(chunk_ids: list[str], db_path: str) -> list[dict[str, Any]]:
+    """Return the documents of chunks, each once, in order of first occurrence; skip unknown ids."""
     if not chunk_ids:
         return []
     with _opened(db_path) as rf:
         return [_source(document) for document in rf.sources(chunk_ids)]
 
 
-def get_embedding_metadata(db_path: str) -> dict:
-    """How a file was made: its model, dimensions, chunking, counts, and what it can answer."""
+def get_embedding_metadata(db_path: str) -> dict[str, Any]:
+    """Return the model, dimensions, chunking, counts and search capabilities of a file."""
     with _opened(db_path) as rf:
         model, info = rf.file.config.get("model") or {}, rf.info
         return {
@@ -276,7 +333,7 @@ def get_embedding_metadata(db_path: str) -> dict:
         }  # fmt: skip
 
 
-def _provider(name):
+def _provider(name: str | None) -> str:
     scheme = (name or "").partition(":")[0]
     return {"st": "huggingface", "onnx": "huggingface"}.get(scheme, scheme if scheme in PROVIDERS else "ragfile")  # fmt: skip
 
@@ -284,7 +341,7 @@ def _provider(name):
 def validate_embedding_model(
     db_path: str, model_name: str, expected_dimensions: int | None = None
 ) -> bool:
-    """Whether questions to a file can be embedded by a model; what does not fit is a warning."""
+    """Return whether a model matches a file; warn about the mismatch if not."""
     found = get_embedding_metadata(db_path)
     if found["model"] is not None and not _names(model_name, found["model"]):
         warnings.warn(
@@ -292,16 +349,16 @@ def validate_embedding_model(
         )
         return False
     if expected_dimensions and expected_dimensions != found["dims"]:
-        said = f"{db_path} has vectors of {found['dims']} dimensions, not {expected_dimensions}"
-        warnings.warn(said, stacklevel=2)
+        message = f"{db_path} has vectors of {found['dims']} dimensions, not {expected_dimensions}"
+        warnings.warn(message, stacklevel=2)
         return False
     return True
 
 
-def _opened(db_path, model=None):
-    """The file, open; a model that is not the one it was built with is refused."""
+def _opened(db_path: str, model: str | None = None) -> KnowledgeBase:
+    """Open the file; raise ModelError if another model built it."""
     if not os.path.exists(db_path):
-        raise FileNotFoundError(f"no such file: {db_path}; prepare_embeddings makes it")
+        raise FileNotFoundError(f"no such file: {db_path}; create it with prepare_embeddings")
     rf = open_file(db_path)
     recorded = (rf.file.config.get("model") or {}).get("name")
     if model is not None and recorded is not None and not _names(model, recorded):
@@ -310,15 +367,15 @@ def _opened(db_path, model=None):
     return rf
 
 
-def _names(model, recorded):
-    """Whether a name, with or without its scheme, is that of a recorded model."""
-    bare = model.partition(":")[2] if model.partition(":")[0] in PROVIDERS else model
-    return bare in (recorded, recorded.partition(":")[2]) or (
+def _names(model: str, recorded: str) -> bool:
+    """Return whether a name, with or without its scheme, is the recorded model."""
+    plain = model.partition(":")[2] if model.partition(":")[0] in PROVIDERS else model
+    return plain in (recorded, recorded.partition(":")[2]) or (
         model == "default" and recorded.startswith("potion")
     )
 
 
-def _source(document):
+def _source(document: Document) -> dict[str, Any]:
     return {
         "doc_id": document.id, "file_path": document.metadata.get("file_path", document.source),
         "file_name": document.metadata.get("name", os.path.basename(document.source or document.id)), "text": document.original,
@@ -326,9 +383,7 @@ def _source(document):
     }  # fmt: skip
 
 
-# -------------------------------------------------------------------------------------------------------------- DuckDB --
-
-QUIET = {"autoinstall_known_extensions": "false"}  # no download that nobody asked for
+QUIET = {"autoinstall_known_extensions": "false"}  # no unasked downloads
 SOURCES = """
 CREATE TABLE source_documents (
     doc_id VARCHAR PRIMARY KEY, file_path VARCHAR, file_name VARCHAR, text TEXT, metadata_ JSON, created_at TIMESTAMP
@@ -337,14 +392,18 @@ CREATE TABLE embedding_metadata (key VARCHAR PRIMARY KEY, value VARCHAR);
 """
 
 
-def export_duckdb(archive, path) -> str:
-    """Writes the tables documents, source_documents and embedding_metadata, and a full-text index where that extension is installed.
+def export_duckdb(archive: KnowledgeBase, path: StrPath) -> str:
+    """Write the tables documents, source_documents and embedding_metadata, and a full-text index.
 
-    Returns the reason why there is no full-text index, or "".
+    Returns:
+        "", or the reason why there is no full-text index: its extension is optional.
+
+    Raises:
+        FileExistsError: The path exists.
     """
     duckdb = optional("duckdb", "writing a DuckDB database")
     if os.path.exists(path):
-        raise FileExistsError(f"{path} is there already")
+        raise FileExistsError(f"{path} already exists")
     with contextlib.closing(duckdb.connect(os.fspath(path), config=QUIET)) as database:
         database.register("arriving", archive)
         database.execute(
@@ -370,18 +429,18 @@ def export_duckdb(archive, path) -> str:
         return _full_text(database, duckdb)
 
 
-def _plain(text):
+def _plain(text: str) -> str:
     return text.encode("utf-8", "replace").decode()
 
 
-def _notes(archive):
+def _notes(archive: KnowledgeBase) -> Iterator[tuple[str, object]]:
     yield "model", archive.file.config.get("model")
     yield "dims", archive.rows.dim
     yield "chunking", archive.file.config.get("chunking")
     yield "chunks", len(archive)
 
 
-def _full_text(database, duckdb):
+def _full_text(database: DuckDBPyConnection, duckdb: ModuleType) -> str:
     try:
         database.execute("LOAD fts; PRAGMA create_fts_index('documents', 'node_id', 'text')")
     except duckdb.Error as error:

@@ -1,11 +1,11 @@
-"""What SQLRooms' programs do with results: put rankings together by themselves, and print hits."""
+"""Fuse rankings and print results, for programs written for SQLRooms."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
 PREVIEW = 400  # characters of a hit's text
@@ -15,8 +15,9 @@ LINE = 80
 def reciprocal_rank_fusion(
     rankings: Iterable[Sequence[str]], k: int = 60
 ) -> list[tuple[str, float]]:
-    """(id, Σ 1 / (k + rank)) of ids in several rankings, best first; equal ones in order of first
-    mention.
+    """Return each id with Σ 1 / (k + rank) over the rankings, best first.
+
+    Equal scores are in order of first occurrence.
     """
     scores: dict[str, float] = {}
     for ranking in rankings:
@@ -26,14 +27,14 @@ def reciprocal_rank_fusion(
 
 
 def print_results(results: Sequence[dict[str, Any]], query_text: str) -> None:
-    """Prints hits of hybrid_query: score, id, file, section, and how the text begins."""
+    """Print results of hybrid_query: score, id, file, section, and the start of the text."""
     print(f"\nQuery: {query_text}\n{'=' * LINE}\n{len(results)} results\n")
     for number, hit in enumerate(results, 1):
         print("\n".join(_lines(number, hit)))
         print("-" * LINE)
 
 
-def _lines(number, hit):
+def _lines(number: int, hit: Mapping[str, Any]) -> Iterator[str]:
     metadata, text = hit["metadata"], hit["text"]
     yield f"{number}. Score: {hit['score']:.4f} ({hit['score_type']})"
     yield f"   Node ID: {hit['node_id']}"

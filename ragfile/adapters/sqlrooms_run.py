@@ -1,9 +1,9 @@
-"""Runs a program that was written for SQLRooms' own package, unchanged.
+"""Run a program written for SQLRooms' own package, unchanged.
 
     python -m ragfile.adapters.sqlrooms_run examples/hybrid_search_example.py --compare
 
-Inside it `sqlrooms_rag` and `sqlrooms_rag.query` are `ragfile.adapters.sqlrooms`; the knowledge base that
-it names, whatever its suffix, is a .ragfile.
+In the program, `sqlrooms_rag` and `sqlrooms_rag.query` are `ragfile.adapters.sqlrooms`. Its knowledge base is
+a .ragfile, whatever the suffix.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ NAMES = ("sqlrooms_rag", "sqlrooms_rag.query", "sqlrooms_rag.prepare")
 
 
 def main(arguments: list[str]) -> None:
-    """Runs arguments[0] as a program with the rest as its arguments."""
+    """Run arguments[0] as a program with the remaining arguments."""
     if not arguments:
         sys.exit(f"usage: python -m {__spec__.name} PROGRAM.py [ARGUMENT…]")
     sys.modules |= dict.fromkeys(NAMES, sqlrooms)

@@ -1,4 +1,4 @@
-"""An answer and the steps in which it comes: records, ready for JSON."""
+"""An answer, and the events of an answer that is streamed: records, ready for JSON."""
 
 from __future__ import annotations
 
@@ -7,19 +7,35 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from ragfile.answer.citations import Citation, Source, Unsupported
+from ragfile.answer.passage_budget import Dropped
 from ragfile.records import Candidate
 
 
 @dataclass(slots=True)
 class Answer:
-    """An answer and all that it rests on.
+    """An answer with its sources and checks.
 
-    `degraded` says what could not be had (the model, the embedder), or "". `note` is what to do
-    next, or "". `unknown` are numbers that the model cited and no passage has. `used` is False,
-    with the reason in `degraded`, where the file could not be read and the caller allowed an answer
-    without it. `supported` is False where no passage has enough of the question's words or is near
-    to it (see docs/concepts/checked-answers.md). `finish` is "stop", "length", "extract" (no model), "error" or the model's own word.
-    `timings` are milliseconds.
+    Attributes:
+        question: The question.
+        text: The answer, with [n] for cited passages.
+        citations: Each [n] of the text, checked against the passage.
+        sources: The passages that may be cited, by number.
+        contexts: The passages in the prompt, best first.
+        dropped: Passages that did not fit the budget, with the reason.
+        unsupported: Sentences that the passages do not support.
+        unknown: Numbers that the model cited and no passage has.
+        degraded: The part that was unavailable (the model, the embedder, the file) and why, or "".
+        note: A hint what to do next, or "".
+        model: Name of the model, or "".
+        finish: "stop", "length", "extract" (sentences of the file, without a model), "error", or
+            another word of the model's.
+        used: Whether the file was used; False if it could not be read and `allow_ungrounded` was set.
+        supported: Whether a passage has enough of the question's words or is near to it in meaning
+            (see docs/concepts/checked-answers.md).
+        usage: Numbers of tokens by kind, as the model reports them.
+        timings: Milliseconds by stage.
+        request_id: Name of the request in the log.
+        generation: Number of the commit that was searched.
     """
 
     question: str
@@ -27,7 +43,7 @@ class Answer:
     citations: list[Citation] = field(default_factory=list)
     sources: list[Source] = field(default_factory=list)
     contexts: list[Candidate] = field(default_factory=list)
-    dropped: list = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list)
     unsupported: list[Unsupported] = field(default_factory=list)
     unknown: list[int] = field(default_factory=list)
     degraded: str = ""
@@ -42,7 +58,7 @@ class Answer:
     generation: int = 0
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON; the passages are under `sources`, and only named under `dropped`."""
+        """Return the answer as a dict, ready for JSON. Dropped passages are named, without their texts."""
         plain = (
             "question",
             "text",
@@ -71,18 +87,24 @@ class Answer:
 
 
 class Event(NamedTuple):
-    """A step of an answer that comes as a stream.
+    """One step of a streamed answer.
 
-    sources: the list of Source; again, and shorter, where the model has no room for all. delta:
-    text. citation: a Citation of what the text has so far. done: the Answer, whole. error: the
-    Answer as far as it came, with the reason in `degraded`.
+    Attributes:
+        kind: The kind of step, which decides the type of `data`:
+
+            - sources: a list of Source; sent again, shorter, if the model has no room for all passages.
+            - delta: a str, more text of the answer.
+            - citation: a Citation of the text so far.
+            - done: the whole Answer.
+            - error: the Answer so far, with the reason in `degraded`.
+        data: The data of the step.
     """
 
     kind: str
-    data: Any
+    data: Any  # Any: its type follows from `kind`
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return the event as a dict, ready for JSON."""
         if isinstance(self.data, str):
             return {"event": self.kind, "text": self.data}
         if isinstance(self.data, list):
@@ -91,11 +113,9 @@ class Event(NamedTuple):
 
 
 class Events:
-    """The events of an answer, in order. close(), or the end of a with block, hangs up on the
-    model.
-    """
+    """An iterator of the events of an answer. close(), or the end of a with block, closes the model's connection."""
 
-    def __init__(self, events: Generator[Event]):
+    def __init__(self, events: Generator[Event]) -> None:
         self._events = events
 
     def __iter__(self) -> Iterator[Event]:
@@ -111,9 +131,10 @@ class Events:
         self.close()
 
     def close(self) -> None:
-        """Ends the answer where it is."""
+        """Stop the answer."""
         self._events.close()
 
     def answer(self) -> Answer:
-        """Reads to the end; the Answer."""
-        return [event.data for event in self][-1]
+        """Read to the end, and return the Answer."""
+        answer: Answer = [event.data for event in self][-1]
+        return answer

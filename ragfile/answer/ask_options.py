@@ -1,4 +1,4 @@
-"""The options of `ask`: those of a search, those of a model, and the size of the prompt."""
+"""The options of `ask`: those of a search, of a model, and of the prompt."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Annotated

@@ -1,9 +1,8 @@
-"""Questions for programs that must not wait: a small pool of threads of the process asks them.
+"""Questions that do not block an event loop: a small pool of threads asks them.
 
-The core lets go of Python's lock while it scans and fuses, so an event loop goes on meanwhile. The
-pool starts with the first question, has a thread for each processor, and is made anew after a fork.
-A question that is cancelled before its turn is never asked; one that is under way is finished, and
-its answer dropped. A model that it waits for is hung up on.
+The core releases Python's lock while it scans and fuses. The pool starts with the first question, has one thread per
+processor, and is recreated after a fork. A question cancelled before its turn is never asked; one in progress is
+finished, and its answer dropped. The connection to a model that it waits for is closed.
 """
 
 from __future__ import annotations
@@ -11,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import os
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from typing import TYPE_CHECKING
 
 from ragfile import _core
@@ -19,7 +17,8 @@ from ragfile.ground.cancellation import Waiter, waiting
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from typing import Any, ParamSpec, TypeVar
+    from concurrent.futures import Future
+    from typing import ParamSpec, TypeVar
 
     from ragfile.answer.answers import Event, Events
 
@@ -30,8 +29,9 @@ if TYPE_CHECKING:
 class _Pool:
     """The threads of this process."""
 
-    def __init__(self):
-        self._threads, self._owner = None, 0
+    def __init__(self) -> None:
+        self._threads: ThreadPoolExecutor | None = None
+        self._owner = 0
 
     def threads(self) -> ThreadPoolExecutor:
         if self._threads is None or self._owner != os.getpid():
@@ -44,30 +44,29 @@ _pool = _Pool()
 
 
 async def asked(call: Callable[P, R], /, *args: P.args, **kwargs: P.kwargs) -> R:
-    """What call(*args, **kwargs) returns, from a thread of the pool."""
+    """Return call(*args, **kwargs), run on a thread of the pool."""
     loop, waiter = asyncio.get_running_loop(), Waiter()
-    task = partial(_done_for, waiter, call, *args, **kwargs)
+
+    def task() -> R:
+        with waiting(waiter):
+            return call(*args, **kwargs)
+
     try:
-        found: Any = await loop.run_in_executor(_pool.threads(), task)
+        return await loop.run_in_executor(_pool.threads(), task)
     except asyncio.CancelledError:
         waiter.leave()
         raise
-    return found
-
-
-def _done_for(waiter, call, *args, **kwargs):
-    with waiting(waiter):
-        return call(*args, **kwargs)
 
 
 class AsyncEvents:
-    """The events of an answer, in order, for `async for`: each is made on a thread of the pool.
+    """The events of an answer for `async for`, each made on a thread of the pool.
 
-    aclose(), the end of an `async with` block, or a cancelled step hangs up on the model.
+    aclose(), the end of an `async with` block, or a cancelled step closes the model's connection.
     """
 
-    def __init__(self, events: Events):
-        self._events, self._waiter, self._step = events, Waiter(), None
+    def __init__(self, events: Events) -> None:
+        self._events, self._waiter = events, Waiter()
+        self._step: Future[Event | None] | None = None
 
     def __aiter__(self) -> AsyncEvents:
         return self
@@ -94,15 +93,15 @@ class AsyncEvents:
         await self.aclose()
 
     async def aclose(self) -> None:
-        """Ends the answer where it is."""
+        """Stop the answer."""
         self._waiter.leave()
         if self._step is None:
             await asked(self._events.close)
 
-    def _next(self):
+    def _next(self) -> Event | None:
         with waiting(self._waiter):
             return next(self._events, None)
 
-    def _shut(self, _):
-        """Ends the answer, once the step that nobody waits for has ended."""
+    def _shut(self, _: object) -> None:
+        """Stop the answer once its abandoned step has ended."""
         self._events.close()

@@ -1,31 +1,29 @@
-"""Citations that are checked: [n] in an answer becomes a place in the file, or is reported; a
-sentence is supported, or marked.
+"""Checked citations: each [n] of an answer becomes a place in the file or is reported, each sentence is supported or marked.
 
-    numbered(hits)                 passages as a model sees them: 1, 2, 3, …
-    Marks(sources).feed(piece)     what to show of a piece of an answer, and its citations
+    numbered(hits)                 passages with numbers, as a model sees them: 1, 2, 3, …
+    Marks(sources).feed(piece)     the text to show of a piece of an answer, and its citations
     judged(text, marks, sources)   the sentences of an answer that its passages do not support
 
-Every span is one of the file. Of the model's answer only the number in the brackets is believed,
-and only if there is such a passage.
+Every span is one of the file. Of the model's answer only the number in the brackets is used, and only if there is such
+a passage.
 
-A sentence is supported when at least SUPPORT of its distinct content words (stop words aside, by
-their stems) stand in the passages that it cites, and every number in it does. A sentence that cites
-nothing is held against all of the passages. Fewer than JUDGED content words and numbers make no
-claim, and neither does a sentence that says what is not there. The measure sees words, not sense:
-it finds what was made up, and not what was turned round.
+A sentence is supported if at least SUPPORT of its different content words (without stop words, by their stems) occur in
+the passages that it cites, and all of its numbers. A sentence without citations is compared with all passages. Fewer
+than JUDGED content words and numbers make no claim; neither does a sentence that declines to answer. The measure sees
+words, not their meaning: it finds inventions, not reversals.
 """
 
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragfile.ingest.analysis import ENGLISH_1, stemmer
-from ragfile.records import NUMBERED, Hit
+from ragfile.records import NUMBERED, Candidate, Hit
 from ragfile.text import sentences, words
 
 SUPPORT, JUDGED = 0.6, 3
-# Words that carry no claim, beside the stop words of the index.
+# Words without a claim, beside the stop words of the index.
 _EMPTY_ENGLISH = (
     "about after all also any because been before both can could did do does each from had "
     "has have he her here his how i its just may me might more most must my only or other our "
@@ -33,15 +31,14 @@ _EMPTY_ENGLISH = (
     "which while who why would you your don doesn didn isn aren wasn t s re ve ll d m "
 )
 _EMPTY = frozenset(ENGLISH_1.split()) | frozenset(_EMPTY_ENGLISH.split())
-# [1], [1, 2], [^1], [Source 1] and 【1†…】, as models write them, and the beginning of one at the end
-# of a piece.
+# [1], [1, 2], [^1], [Source 1] and 【1†…】, as models write them; below, the beginning of one at the end of a piece.
 _MARK = re.compile(
     r"[\[【][ \t]*(?:\^|(?:source|passage)s?[ \t]+)?(\d{1,4}(?:[ \t]*[,;][ \t]*\d{1,4})*)[ \t]*"
     r"(?:†[^\]】\n]{0,80})?[\]】]",
     re.IGNORECASE,
 )
 _BEGUN = re.compile(r"[ \t]*(?:[\[【][^\]】\n]{0,90})?\Z")
-# A sentence that says what is not there claims nothing.
+# A sentence that declines to answer claims nothing.
 _DECLINED = re.compile(
     r"\b(?:passages?|context|documents?|sources?|text)\b[^.]{0,40}\b(?:not|nothing)\b"
     r"|\b(?:do not|don['’]t|cannot|can['’]t) (?:know|find|tell|answer)\b", re.IGNORECASE,
@@ -51,7 +48,26 @@ _CODE = re.compile(r"(`+)")
 
 @dataclass(slots=True)
 class Source:
-    """A passage that an answer may cite, by the number that it has in the prompt."""
+    """A passage that an answer may cite, by its number in the prompt.
+
+    Attributes:
+        number: Number in the prompt, from 1.
+        id: Id of the chunk.
+        doc_id: Id of its document.
+        chunk_index: Index of the chunk in the document, from 0.
+        file_id: Id of the source file; the document's id by default.
+        source: Path or URL of the source; the document's id by default.
+        text: Text of the passage.
+        score: Score of the search.
+        scores: Scores by retriever.
+        start: Start in the document in characters; -1 if unknown.
+        end: End in the document; -1 if unknown.
+        page: Page, if the source has pages.
+        slide: Slide, if the source has slides.
+        row: Row, if the source has rows.
+        section: Header path, if the passage has one and no page, slide or row.
+        checksum: Checksum of the source file, if recorded.
+    """
 
     number: int
     id: str
@@ -71,14 +87,28 @@ class Source:
     checksum: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON, without what is not known."""
+        """Return a dict ready for JSON, without unknown fields."""
         return _known(asdict(self))
 
 
 @dataclass(slots=True)
 class Citation:
-    """One [n] of an answer: at `at` in its text, for the sentence `text` of the document, which is
-    its [start:end].
+    """One citation [n] of an answer.
+
+    Attributes:
+        number: Number of the cited source.
+        at: Place of the mark in the answer's text, in characters.
+        doc_id: Id of the document.
+        chunk_index: Index of the cited chunk.
+        source: Path or URL of the source.
+        text: The sentence of the passage that supports the claim best.
+        start: Start of that sentence in the document in characters; -1 if unknown.
+        end: End of that sentence; -1 if unknown.
+        page: Page, if the source has pages.
+        slide: Slide, if the source has slides.
+        row: Row, if the source has rows.
+        section: Header path, if the passage has one and no page, slide or row.
+        checksum: Checksum of the source file, if recorded.
     """
 
     number: int
@@ -96,16 +126,20 @@ class Citation:
     checksum: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON, without what is not known."""
+        """Return a dict ready for JSON, without unknown fields."""
         return _known(asdict(self))
 
 
 @dataclass(slots=True)
 class Unsupported:
-    """A sentence of an answer, text[start:end], of whose content words only the share `support`
-    stands in its passages.
+    """A sentence of an answer that its passages do not support.
 
-    `numbers` are those that stand in none of them.
+    Attributes:
+        text: The sentence.
+        start: Start in the answer's text, in characters.
+        end: End in the answer's text.
+        support: Share of its content words that occur in the passages, from 0 to 1.
+        numbers: Its numbers that occur in none of them.
     """
 
     text: str
@@ -115,12 +149,12 @@ class Unsupported:
     numbers: list[str] = field(default_factory=list)
 
 
-def _known(fields):
+def _known(fields: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in fields.items() if value is not None}
 
 
 def place_of(metadata: dict[str, Any]) -> dict[str, Any]:
-    """Page, slide or row, else the header path, and the checksum of the source."""
+    """Return the page, slide or row, else the header path, and the checksum of the source."""
     place = {name: metadata[name] for name in NUMBERED if isinstance(metadata.get(name), int)}
     headers = metadata.get("headers")
     if not place and isinstance(headers, str) and headers:
@@ -130,14 +164,14 @@ def place_of(metadata: dict[str, Any]) -> dict[str, Any]:
 
 
 def place_name(source: Source | Citation) -> str:
-    """Return the section or the numbered part that a passage is in ("page 3"), or ""."""
+    """Return the section or numbered part of a passage ("page 3"), or ""."""
     numbers = ((name, getattr(source, name)) for name in NUMBERED)
     numbered_part = next((f"{name} {value}" for name, value in numbers if value is not None), "")
     return source.section or numbered_part
 
 
-def numbered(contexts: Iterable[Any], hits: Iterable[Hit] = ()) -> list[Source]:
-    """The passages in their order, from 1; the hits that they were give scores by retriever."""
+def numbered(contexts: Iterable[Candidate], hits: Iterable[Hit] = ()) -> list[Source]:
+    """Return passages numbered from 1, with the scores by retriever of their hits."""
     known = {(hit.doc_id, hit.chunk_index): hit for hit in hits}
     return [
         _source(number, c, known.get((c.doc_id, c.chunk_index)))
@@ -145,7 +179,7 @@ def numbered(contexts: Iterable[Any], hits: Iterable[Hit] = ()) -> list[Source]:
     ]
 
 
-def _source(number, context, hit):
+def _source(number: int, context: Candidate, hit: Hit | None) -> Source:
     named, own = context.metadata, context.doc_id
     return Source(
         number, f"{own}#{context.chunk_index}", own, context.chunk_index,
@@ -156,7 +190,7 @@ def _source(number, context, hit):
 
 
 def cited(source: Source, at: int, start: int, end: int) -> Citation:
-    """A citation of the characters [start, end) of a passage."""
+    """Return a citation of the characters [start, end) of a passage."""
     known = source.start >= 0
     return Citation(
         source.number, at, source.doc_id, source.chunk_index, source.source, source.text[start:end],
@@ -169,13 +203,13 @@ def cited(source: Source, at: int, start: int, end: int) -> Citation:
 
 
 class Marks:
-    """Reads an answer as it comes: `text` is what was shown of it, with each good mark as [n].
+    """Reads an answer piece by piece: `text` is the part shown so far, with each valid mark as [n].
 
-    A mark with a number that no passage has is not shown; `unknown` lists the number. Code is left
-    as it is. What might become a mark is held back until it is one or is none.
+    Marks with an unknown number are removed and listed in `unknown`. Code stays as it is. A possible
+    beginning of a mark is held back until the next piece decides.
     """
 
-    def __init__(self, sources: Sequence[Source]):
+    def __init__(self, sources: Sequence[Source]) -> None:
         self._sources = {source.number: source for source in sources}
         self._held, self._fence = "", ""
         self.text = ""
@@ -183,7 +217,7 @@ class Marks:
         self.unknown: list[int] = []
 
     def feed(self, piece: str, *, is_last: bool = False) -> tuple[str, list[Citation]]:
-        """(text to show now, citations that it completed)"""
+        """Return the text to show now, and the citations that it completes."""
         pending = self._held + piece
         ready = pending if is_last else pending[: _settled(pending)]
         self._held = pending[len(ready) :]
@@ -192,21 +226,21 @@ class Marks:
             self._take(part)
         return self.text[shown:], self.citations[known:]
 
-    def _take(self, part):
-        """A run of backticks, or text that has none."""
+    def _take(self, part: str) -> None:
+        """Take a run of backticks, or text without any."""
         if part.startswith("`"):
             self._fence = "" if part == self._fence else self._fence or part
             self.text += part
         elif self._fence and (len(self._fence) > 2 or "\n" not in part):
             self.text += part
-        elif self._fence:  # a code span ends with its line at the latest
+        elif self._fence:  # a code span ends at the end of its line
             line, _, rest = part.partition("\n")
             self.text, self._fence = self.text + line + "\n", ""
             self._prose(rest)
         else:
             self._prose(part)
 
-    def _prose(self, text):
+    def _prose(self, text: str) -> None:
         last = 0
         for mark in _MARK.finditer(text):
             self.text += text[last : mark.start()]
@@ -214,7 +248,7 @@ class Marks:
             self._cite([int(number) for number in re.findall(r"\d+", mark[1])])
         self.text += text[last:]
 
-    def _cite(self, numbers):
+    def _cite(self, numbers: list[int]) -> None:
         good = [number for number in numbers if number in self._sources]
         self.unknown += [
             number
@@ -230,42 +264,41 @@ class Marks:
             self.text += f"[{number}]"
 
 
-def _settled(text):
-    """Where what might become a mark, or a run of backticks that might grow, begins."""
+def _settled(text: str) -> int:
+    """Return where a possible mark, or a run of backticks that might grow, begins at the end of a text."""
     end = len(text) - len(text[len(text.rstrip("`")) :])
     begun = _BEGUN.search(text)  # at the end of the text, if nowhere else
     return begun.start() if begun and end == len(text) else end
 
 
 def last_sentence(text: str) -> str:
-    """The sentence that a mark at the end of a text is for, without marks."""
+    """Return the sentence before a mark at the end of a text, without marks."""
     text = _MARK.sub("", text[-2000:]).rstrip()
     spans = sentences(text)
     return text[spans[-1][0] : spans[-1][1]] if spans else ""
 
 
 def best_sentence(claim: str, passage: str) -> tuple[int, int]:
-    """The span of the sentence of a passage that has the most of a claim's content words; the whole
-    where none has any.
-    """
+    """Return the span of the sentence with most of a claim's content words, or of the whole passage if none has any."""
     wanted, spans = content(claim), sentences(passage)
     shares = [len(wanted & content(passage[start:end])) for start, end in spans]
     if not any(shares):
         return 0, len(passage)
-    return spans[shares.index(max(shares))]
+    start, end = spans[shares.index(max(shares))]
+    return start, end
 
 
 # ----------------------------------------------------------------------------------- judgement ---
 
 
 def content(text: str) -> set[str]:
-    """The stems of the words that say something; numbers are judged by themselves."""
-    said = [word for word in words(text) if word not in _EMPTY and not word.isdecimal()]
-    return set(stemmer("english").stemWords(said))
+    """Return the stems of the content words; numbers are judged separately."""
+    found = [word for word in words(text) if word not in _EMPTY and not word.isdecimal()]
+    return set(stemmer("english").stemWords(found))
 
 
-def _numbers(text):
-    """The numbers in a text as they are written, digit groups joined."""
+def _numbers(text: str) -> set[str]:
+    """Return the numbers in a text as written, digit groups joined."""
     written = re.findall(r"\d[\d.,\u202f\xa0]*\d|\d", text)
     return {re.sub(r"(?<=\d)[,\u202f\xa0](?=\d{3}\b)", "", number) for number in written}
 
@@ -273,9 +306,9 @@ def _numbers(text):
 def judged(
     text: str, citations: Sequence[Citation], sources: Sequence[Source]
 ) -> list[Unsupported]:
-    """The sentences of an answer that the passages do not support."""
+    """Return the sentences of an answer that the passages do not support."""
     by_number = {source.number: _read(source) for source in sources}
-    found = []
+    found: list[Unsupported] = []
     for start, end, numbers in claims(text, citations):
         claim = _MARK.sub("", text[start:end])
         wanted = content(claim)
@@ -290,16 +323,22 @@ def judged(
     return found
 
 
-def _read(source):
-    """What a model has read of a passage: where it is from, and its text."""
+def _read(source: Source) -> str:
+    """Return a passage as the model reads it: its source and its text."""
     return " ".join([source.source, source.section or "", str(source.page or ""), source.text])
 
 
-def claims(text: str, citations: Sequence[Citation]) -> list[tuple[int, int, list[int]]]:
-    """(start, end, numbers cited) of each sentence; marks at the beginning of a sentence belong to
-    the one before.
-    """
-    found = []
+class Claim(NamedTuple):
+    """A sentence, text[start:end], and the numbers that it cites."""
+
+    start: int
+    end: int
+    numbers: list[int]
+
+
+def claims(text: str, citations: Sequence[Citation]) -> list[Claim]:
+    """Return the sentences of an answer; a mark at the beginning of one belongs to the one before."""
+    found: list[Claim] = []
     for start, end in sentences(text):
         led = start
         while (mark := _MARK.match(text, led)) is not None:
@@ -307,8 +346,9 @@ def claims(text: str, citations: Sequence[Citation]) -> list[tuple[int, int, lis
             while led < end and text[led] in " \t":
                 led += 1
         if led > start and found:
-            found[-1][2].extend(c.number for c in citations if start <= c.at < led)
+            found[-1].numbers.extend(c.number for c in citations if start <= c.at < led)
             start = led
         if start < end and text[start:end].strip():
-            found.append((start, end, [c.number for c in citations if start <= c.at < end]))
+            cited_numbers = [c.number for c in citations if start <= c.at < end]
+            found.append(Claim(start, end, cited_numbers))
     return found

@@ -1,8 +1,8 @@
-"""The best passages read on to where their section ends, for a prompt: an answer often goes on in the next chunk.
+"""Extend the best passages to the end of their sections, because an answer often continues in the next chunk.
 
-The first three passages take what follows them under the same heading, some 1,000 characters of it; passages that are
-part of one before them are left out. Text before a passage, and text under the next heading, found less than other
-passages in their place (bench/eval.md).
+Each of the first three passages takes the chunks that follow it under the same heading, about 1,000 characters;
+passages inside an earlier one are left out. Text before a passage, or under the next heading, helped less than other
+passages in its place (bench/eval.md).
 """
 
 from __future__ import annotations
@@ -13,20 +13,21 @@ from typing import TYPE_CHECKING
 from ragfile.records import NUMBERED
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterable
 
     from ragfile.records import Candidate, Hit
+    from ragfile.search.rows import ChunkRows
 
-FIRST = 3  # passages that are read on
+FIRST = 3  # passages to extend
 ROOM = 1000  # characters after which no other chunk is added
-SAME = ("headers", *NUMBERED)  # what chunks of one section share
+SAME = ("headers", *NUMBERED)  # equal in the metadata of all chunks of a section
 
 
-def read_on(rf: Any, ranked: list[Candidate], hits: list[Hit]) -> list[Candidate]:
-    """The passages, best first, of which the first go on; `hits` are where they are from, in any order."""
+def read_on(rf: ChunkRows, ranked: Iterable[Candidate], hits: Iterable[Hit]) -> list[Candidate]:
+    """Return the passages, best first, the first ones extended; `hits` are their hits in any order."""
     by_key = {(hit.doc_id, hit.chunk_index): hit for hit in hits}
     kept: list[Candidate] = []
-    given: set[tuple[str, int]] = set()  # chunks that are in a passage before
+    given: set[tuple[str, int]] = set()  # chunks inside an earlier passage
     for at, candidate in enumerate(ranked):
         if candidate.key in given:
             continue
@@ -37,13 +38,13 @@ def read_on(rf: Any, ranked: list[Candidate], hits: list[Hit]) -> list[Candidate
     return kept
 
 
-def _longer(candidate, hit, more):
+def _longer(candidate: Candidate, hit: Hit, more: int) -> Candidate:
     text, start, end = hit.context(before=0, after=more)
     return replace(candidate, content=text, start=start, end=end)
 
 
-def _following(rf, hit, given):
-    """How many chunks after a hit belong to its section and are not given, as far as there is room for them."""
+def _following(rf: ChunkRows, hit: Hit, given: set[tuple[str, int]]) -> int:
+    """Return how many chunks after a hit belong to its section, are not given yet, and fit in ROOM."""
     if hit.start < 0 or not hit.metadata.get("headers"):
         return 0
     count, room = 0, ROOM

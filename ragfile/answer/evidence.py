@@ -1,11 +1,10 @@
-"""Whether passages can support an answer to a question: by its words, or by how near one is in meaning.
+"""Decide whether passages can support an answer: by the question's words, or by nearness in meaning.
 
-A passage supports an answer if it has more than half of the question's words, or four of them. Words are those that
-say something, by their stems; stop words do not count, numbers only where there is nothing else, and a passage's header
-path does. A passage without them can still be near: its vector's score stands so many deviations above the mean of the
-collection's sample.
+A passage supports an answer if it has more than half of the question's words, or four of them. Words are compared by
+their stems. Stop words do not count, numbers only if there are no other words; a passage's header path counts as text.
+A passage without the words can still be near: its vector score is NEAR deviations above the mean of the sample.
 
-bench/eval.md has how well this tells the questions of a collection from those of others.
+bench/eval.md measures how well this separates the questions of a collection from those of others.
 """
 
 from __future__ import annotations
@@ -21,12 +20,11 @@ if TYPE_CHECKING:
 ENOUGH = 4  # words
 NEAR = 6.0  # deviations
 LOOKED_AT = 5  # passages
-NAMED = 6  # missing words that are named
+NAMED = 6  # missing words in a refusal
 
 
 class Support(NamedTuple):
-    """What passages have of a question: how many `words` it has, the `most` of them in one passage, those `missing` in
-    all of them."""
+    """The question's words in some passages: how many it has, the `most` in one passage, those `missing` in all."""
 
     words: int
     most: int
@@ -38,7 +36,7 @@ class Support(NamedTuple):
         return 2 * self.most > self.words or self.most >= ENOUGH
 
     def refusal(self) -> str:
-        """What is said in the place of an answer."""
+        """Return the text that replaces an answer."""
         if not self.words:
             return "Nothing here supports an answer: the question has no words to look for."
         named = ", ".join(self.missing[:NAMED])
@@ -49,14 +47,14 @@ class Support(NamedTuple):
 
 
 def support(question: str, passages: Sequence[str]) -> Support:
-    """What passages, which come best first with their header paths, have of the question's words."""
-    said = content if content(question) else _numbers
-    asked = said(question)
-    held = [asked & said(text) for text in passages[:LOOKED_AT]]
+    """Return which words of the question the best passages have; passages include their header paths."""
+    claims = content if content(question) else _numbers
+    asked = claims(question)
+    held = [asked & claims(text) for text in passages[:LOOKED_AT]]
     missing = asked.difference(*held)
-    named = [word for word in dict.fromkeys(words(question)) if said(word) & missing]
+    named = [word for word in dict.fromkeys(words(question)) if claims(word) & missing]
     return Support(len(asked), max(map(len, held), default=0), named)
 
 
-def _numbers(text):
+def _numbers(text: str) -> set[str]:
     return {word for word in words(text) if word.isdecimal()}

@@ -1,7 +1,7 @@
-"""What a passage says in sentences, for people: markup is taken off, and code, tables and headings are passed over.
+"""Extract the sentences of a passage: remove markup; skip code, tables and headings.
 
-Stretches that are not said are found in the text as it is, so a sentence keeps its exact place in the source; only
-what is shown of it is cleaned. Rules are few and cautious: a sign that is not markup stays.
+Skipped parts are replaced by blanks of the same length, so each sentence keeps its exact place in the source; only its
+displayed text is cleaned. The rules are few and cautious: a sign that may not be markup stays.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ _TAGS = (
     "|span|strong|sub|summary|sup|table|tbody|td|tfoot|th|thead|tr|u|ul"
 )
 _FENCE = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])?[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
-# What is not a sentence: comments, a heading's line, a row or rule of a table, a rule, a reference of a link.
+# Parts without sentences: comments, headings, rows and rules of tables, rules, references of links.
 _BLOCK = re.compile(
     r"<!--.*?-->|^[ \t]*(?:#{1,6}[ \t][^\n]*|\|[^\n]*\|[ \t]*|[-=*_ \t]{3,}|\[[^]\n]+\]:[ \t][^\n]*)$",
     re.MULTILINE | re.DOTALL,
 )
-# What a sentence is shown without: templates, tags, pictures, the signs of lists and quotations, addresses of links,
+# Signs removed from a displayed sentence: templates, tags, pictures, the signs of lists and quotations, URLs of links,
 # emphasis, marks of code.
 _SIGN = re.compile(
     r"\{\{[<%].*?[%>]\}\}|\{%.*?%\}"
@@ -43,8 +43,9 @@ _SPACES = re.compile(r"\s+")
 
 
 def prose(text: str, is_continued: bool = False) -> str:
-    """A text of the same length in which all that is not a sentence, or not part of one, is blanks. A text that goes
-    on from what was before can begin with the end of a sentence, which is none either.
+    """Return a text of the same length with blanks for all that is not a sentence.
+
+    A continued text may begin with the end of a sentence, which is blanked, too.
     """
     for start, end in _code(text):
         text = _blanked(text, start, end)
@@ -55,7 +56,7 @@ def prose(text: str, is_continued: bool = False) -> str:
 
 
 def cleaned(text: str, *, is_code: bool = False) -> str:
-    """A stretch of a passage in one line, without its markup; its code stays if there is nothing else."""
+    """Return a part of a passage in one line without markup, and without code unless `is_code`."""
     if not is_code:
         for start, end in _code(text):
             text = _blanked(text, start, end)
@@ -64,14 +65,14 @@ def cleaned(text: str, *, is_code: bool = False) -> str:
     return _SPACES.sub(" ", html.unescape(text)).strip()
 
 
-def _left(sign):
-    """What stays of a sign: the text that a template of Hugo shows."""
+def _left(sign: re.Match[str]) -> str:
+    """Return the text that remains of a sign: that of a Hugo template."""
     shown = _TEXT.search(sign[0]) if sign[0].startswith("{{") else None
     return shown[1] if shown else ""
 
 
-def _code(text) -> Iterator[tuple[int, int]]:
-    """The stretches between fences, with these. A passage can begin or end inside one."""
+def _code(text: str) -> Iterator[tuple[int, int]]:
+    """Yield the spans of fenced code, fences included. A passage can begin or end inside one."""
     opened = None
     for fence in _FENCE.finditer(text):
         if opened is None:
@@ -87,15 +88,15 @@ def _code(text) -> Iterator[tuple[int, int]]:
         yield (0, opened.end()) if is_end else (opened.start(), len(text))
 
 
-def _closes(fence, opened):
+def _closes(fence: re.Match[str], opened: re.Match[str]) -> bool:
     is_like = fence[1][0] == opened[1][0] and len(fence[1]) >= len(opened[1])
     return is_like and not _language(fence)
 
 
-def _language(fence):
-    """What follows the signs of a fence; only one that opens has it."""
+def _language(fence: re.Match[str]) -> str:
+    """Return the text after the signs of a fence; only an opening fence has one."""
     return fence[0].partition(fence[1])[2].strip("`~ \t")
 
 
-def _blanked(text, start, end):
+def _blanked(text: str, start: int, end: int) -> str:
     return text[:start] + _BLANK.sub(" ", text[start:end]) + text[end:]

@@ -1,8 +1,7 @@
-"""What a chat model is sent: rules, history, and passages between lines that nothing in a passage
-can forge.
+"""The messages to a chat model: rules, history, and passages between lines that no passage can forge.
 
-A mark that occurs in no passage, no name and not in the question stands on those lines. It follows
-from the texts, so the same question about the same passages makes the same prompt.
+These lines carry a mark that occurs in no passage, no name and not in the question. It is derived from the texts, so
+the same question about the same passages makes the same prompt.
 """
 
 import itertools
@@ -24,14 +23,10 @@ If the answer is not in the passages, say you don't know."""
 
 
 def messages(
-    question: str,
-    passages: Sequence[Source],
-    history: Sequence[dict] = (),
+    question: str, passages: Sequence[Source], history: Sequence[dict[str, str]] = (),
     system: Sequence[str] = (),
-) -> list[dict[str, str]]:
-    """What a chat model is sent: the caller's system texts and the rules, the history, the passages
-    with the question.
-    """
+) -> list[dict[str, str]]:  # fmt: skip
+    """Return the messages: the caller's system texts and the rules, the history, the passages with the question."""
     mark = _mark(question, passages)
     rules = "\n\n".join([*system, RULES.format(mark=mark)])
     text = "\n".join(framed(passage, mark) for passage in passages) or "There are no passages."
@@ -39,18 +34,16 @@ def messages(
     return [{"role": "system", "content": rules}, *history, {"role": "user", "content": asked}]
 
 
-def _mark(question, passages):
-    """A mark that occurs in no passage and not in the question, so that nothing in them can end a
-    passage.
-    """
+def _mark(question: str, passages: Sequence[Source]) -> str:
+    """Return a mark that occurs in no passage and not in the question, so that no text can end a passage."""
     everything = "\0".join([question, *(f"{p.source}\0{p.section}\0{p.text}" for p in passages)])
     raw = everything.encode("utf-8", "surrogatepass")
     marks = (f"{xxhash.xxh3_64_intdigest(raw, seed):016x}" for seed in itertools.count())
     return next(mark for mark in marks if mark not in everything)
 
 
-def framed(passage, mark):
-    """A passage between its two lines. Names are JSON strings, which no quote or line end ends."""
+def framed(passage: Source, mark: str) -> str:
+    """Return a passage between its two lines. Names are JSON strings, which quotes and line ends cannot end."""
     place = place_name(passage)
     named = f"source: {json.dumps(passage.source, ensure_ascii=False)}"
     if place:

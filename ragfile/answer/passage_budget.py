@@ -1,4 +1,4 @@
-"""Candidates made to fit: the spans that matter (`compress`), as many passages as a budget holds (`pack`).
+"""Fit candidates to a budget: extract the relevant sentences (`compress`), pack passages (`pack`).
 
 spans = compress(query, candidates)       exact substrings, with their places in the chunk and in the source
 packed = pack(candidates, budget=2000)    .contexts best first, .dropped with the reason, .tokens ≤ budget
@@ -9,24 +9,24 @@ from __future__ import annotations
 import math
 import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TypedDict
 
-from ragfile.records import Candidate, Hit, best_first
+from ragfile.records import Candidate, Hit, Span, best_first
 from ragfile.text import sentences, words
-from ragfile.types import Fields
+from ragfile.types import Fields, Metadata
 
-CLOSE = 0.05  # scores nearer than this share of the best count as comparable
+CLOSE = 0.05  # scores within this share of the best are comparable
 _CHEAP, _ASCII = re.compile("[A-Za-z ]+"), re.compile("[\x00-\x7f]+")
 
 
 def estimate_tokens(text: str) -> int:
-    """The default counter: a token per 4 ASCII letters or blanks, per 2 other ASCII characters, and per other
-    character.
+    """Estimate the tokens of a text: one per 4 ASCII letters or blanks, per 2 other ASCII characters, and
+    per other character.
 
-    It errs high on prose (by a tenth or so) and holds for code, tables and CJK; give a model's own counter to
-    be exact.
+    The estimate is about 10 % high for prose and holds for code, tables and CJK. Use a model's own
+    tokenizer to be exact.
     """
     letters = sum(m.end() - m.start() for m in _CHEAP.finditer(text))
     ascii_only = sum(m.end() - m.start() for m in _ASCII.finditer(text))
@@ -35,9 +35,11 @@ def estimate_tokens(text: str) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Extract:
-    """What `compress` keeps:
+    """The policy of `compress`: how much of a candidate to keep.
 
-    at most `sentences` best ones of a candidate, each with `window` neighbours on both sides.
+    Attributes:
+        sentences: Maximum number of sentences with words of the query.
+        window: Number of neighbouring sentences to keep on both sides of each.
     """
 
     sentences: int = 3
@@ -48,45 +50,57 @@ def compress(
     query: str,
     candidates: Iterable[Candidate | Hit | Fields],
     policy: Extract | Fields | None = None,
-) -> list[dict[str, Any]]:
-    """The spans of each candidate that answer the query, in the candidates' order and in text order inside
-    one.
+) -> list[ExtractedSpan]:
+    """Return the spans of candidates that answer a query.
 
-    A sentence counts the query's words that it holds, each by its rarity among all sentences here. A
-    candidate without any of them gives its first sentences. `start`, `end` are places in the chunk,
-    `source_start`, `source_end` in the document (None where the candidate does not know its own).
+    A sentence scores by the query's words in it, each weighed by its rarity among all the sentences. A
+    candidate without any of the words keeps its first sentences.
+
+        for span in ragfile.compress("rotate keys", hits, {"sentences": 2, "window": 0}):
+            print(span["doc_id"], span["text"])
+
+    Args:
+        query: The question.
+        candidates: Candidates, hits or mappings.
+        policy: How much to keep: an Extract, or a mapping of its fields. The default is Extract().
+
+    Returns:
+        A dict for each span, in the order of the candidates and of their texts: `doc_id`, `chunk_index`,
+        `text`, `score`, `metadata`, `start` and `end` in the chunk, and `source_start` and `source_end`
+        in the document (None if the candidate has no place there).
     """
-    policy = _extract(policy)
-    candidates = [Candidate.of(c) for c in candidates]
-    cuts = [sentences(c.content) for c in candidates]
+    chosen = _extract(policy)
+    found = [Candidate.of(c) for c in candidates]
+    cuts = [[Span(*place) for place in sentences(c.content)] for c in found]
     held = [
-        [set(words(c.content[a:b])) for a, b in cut]
-        for c, cut in zip(candidates, cuts, strict=True)
+        [set(words(c.content[a:b])) for a, b in cut] for c, cut in zip(found, cuts, strict=True)
     ]
     weights = _rarity(set(words(query)), [h for hs in held for h in hs])
+    scores = [
+        [math.fsum(w for word, w in weights.items() if word in h) for h in has] for has in held
+    ]
     return [
         span
-        for candidate, cut, has in zip(candidates, cuts, held, strict=True)
-        for span in _spans(
-            candidate,
-            cut,
-            [math.fsum(w for word, w in weights.items() if word in h) for h in has],
-            policy,
-        )
+        for candidate, cut, each in zip(found, cuts, scores, strict=True)
+        for span in _spans(candidate, cut, each, chosen)
     ]
 
 
-def _extract(policy):
+def _extract(policy: Extract | Fields | None) -> Extract:
     if policy is None or isinstance(policy, Extract):
         return policy or Extract()
     return Extract(**policy)
 
 
-def _rarity(asked, held):
+def _rarity(asked: set[str], held: list[set[str]]) -> dict[str, float]:
+    """Return the weights of words by their rarity among sentences."""
     return {w: math.log1p(len(held) / (1 + sum(w in h for h in held))) for w in sorted(asked)}
 
 
-def _spans(candidate, cut, scores, policy):
+def _spans(
+    candidate: Candidate, cut: list[Span], scores: list[float], policy: Extract
+) -> Iterator[ExtractedSpan]:
+    """Yield the spans of a candidate with its best sentences and their neighbours."""
     best = sorted(range(len(cut)), key=lambda i: (-scores[i], i))[: policy.sentences]
     best = [i for i in best if scores[i] > 0] or best
     wanted = {
@@ -96,7 +110,7 @@ def _spans(candidate, cut, scores, policy):
         if 0 <= j < len(cut)
     }
     for first, last in _runs(sorted(wanted)):
-        start, end = cut[first][0], cut[last][1]
+        start, end = cut[first].start, cut[last].end
         known = candidate.start >= 0
         yield {
             "doc_id": candidate.doc_id,
@@ -111,12 +125,27 @@ def _spans(candidate, cut, scores, policy):
         }
 
 
-def _runs(numbers):
-    """Neighbouring numbers as (first, last)."""
-    runs = []
+class ExtractedSpan(TypedDict):
+    """A span of a candidate: its places in the chunk and, if known, in the document."""
+
+    doc_id: str
+    chunk_index: int
+    text: str
+    start: int
+    end: int
+    source_start: int | None
+    source_end: int | None
+    score: float
+    metadata: Metadata
+
+
+def _runs(numbers: list[int]) -> list[tuple[int, int]]:
+    """Return runs of consecutive numbers as (first, last)."""
+    runs: list[tuple[int, int]] = []
     for n in numbers:
-        if runs and n == runs[-1][1] + 1:
-            runs[-1] = (runs[-1][0], n)
+        first, last = runs[-1] if runs else (n, n - 2)
+        if n == last + 1:
+            runs[-1] = first, n
         else:
             runs.append((n, n))
     return runs
@@ -124,7 +153,7 @@ def _runs(numbers):
 
 @dataclass(slots=True)
 class Dropped:
-    """A passage that was left out, and why."""
+    """A passage that was left out, and the reason."""
 
     candidate: Candidate
     reason: str
@@ -132,7 +161,13 @@ class Dropped:
 
 @dataclass(slots=True)
 class Packed:
-    """What fits: `contexts` best first, `tokens` they cost, and what was `dropped`, best first."""
+    """A result of `pack`.
+
+    Attributes:
+        contexts: The passages that fit, best first.
+        dropped: The others with the reason, best first.
+        tokens: Tokens of `contexts`, frames included.
+    """
 
     contexts: list[Candidate] = field(default_factory=list)
     dropped: list[Dropped] = field(default_factory=list)
@@ -140,15 +175,33 @@ class Packed:
 
 
 def pack(
-    candidates, budget, *, count: Callable[[str], int] = estimate_tokens, frame=0, close=CLOSE, limit=None, per_file=None
-):  # fmt: skip
-    """As many candidates as fit in `budget` tokens, each costing count(text) + `frame`; at most `limit`, and `per_file` of a file.
+    candidates: Iterable[Candidate | Hit | Fields], budget: int, *,
+    count: Callable[[str], int] = estimate_tokens, frame: int = 0, close: float = CLOSE,
+    limit: int | None = None, per_file: int | None = None,
+) -> Packed:  # fmt: skip
+    """Fit candidates into a budget of tokens.
 
-    The best come first; among those whose scores are within `close` of the best one left, the one from the
-    file that is least used so far. One that does not fit is cut after its last sentence that does, and the
-    next go on in what room is left. The best of all is cut inside a sentence rather than not given. When a
-    passage gives nothing, it is dropped with all that follow: a worse passage never takes a better one's
-    place. Only a passage that no budget of this size holds is dropped alone.
+    The best are taken first; among comparable scores, those of the file used least so far. A candidate
+    that does not fit is cut after its last sentence that does. The top passage may be cut mid-sentence,
+    so that the result is never empty. The first one that leaves nothing ends the packing: a worse
+    passage never takes a better one's place. Only a passage longer than the whole budget is skipped.
+
+        packed = ragfile.pack(hits, budget=2000, per_file=2)
+
+    Args:
+        candidates: Candidates, hits or mappings.
+        budget: Maximum number of tokens.
+        count: Function that counts the tokens of a text.
+        frame: Tokens that the prompt adds to each passage.
+        close: Scores within this share of the best score are comparable.
+        limit: Maximum number of passages.
+        per_file: Maximum number of passages of one file.
+
+    Returns:
+        The passages that fit and those that were dropped.
+
+    Raises:
+        ValueError: The budget is negative.
     """
     if budget < 0:
         raise ValueError(f"a token budget must not be negative, not {budget}")
@@ -170,9 +223,10 @@ def pack(
     return _closed(packed, [], "")
 
 
-def _thinned(order, per_file, dropped):
-    """The candidates without those of which their file has `per_file` before them; these are dropped."""
-    used, kept = {}, []
+def _thinned(order: list[Candidate], per_file: int, dropped: list[Dropped]) -> list[Candidate]:
+    """Return the first `per_file` candidates of each file; append the others to `dropped`."""
+    used: dict[str, int] = {}
+    kept: list[Candidate] = []
     for candidate in order:
         used[candidate.doc_id] = used.get(candidate.doc_id, 0) + 1
         if used[candidate.doc_id] <= per_file:
@@ -182,16 +236,18 @@ def _thinned(order, per_file, dropped):
     return kept
 
 
-def _closed(packed, left, reason):
+def _closed(packed: Packed, left: list[Candidate], reason: str) -> Packed:
+    """Sort the result, with the candidates left as dropped."""
     packed.contexts = best_first(packed.contexts)
     packed.dropped += [Dropped(candidate, reason) for candidate in left]
     packed.dropped.sort(key=lambda d: (-d.candidate.score, *d.candidate.key))
     return packed
 
 
-def _covering(ranked, close):
-    """The order in which to take: by score, but a file not used yet first among comparable scores."""
-    left, used, order = list(ranked), {}, []
+def _covering(ranked: list[Candidate], close: float) -> list[Candidate]:
+    """Return candidates by score, but among comparable scores those of the least used file first."""
+    left, order = list(ranked), list[Candidate]()
+    used: dict[str, int] = {}
     margin = close * abs(ranked[0].score) if ranked else 0.0
     while left:
         near = (i for i, c in enumerate(left) if left[0].score - c.score <= margin)
@@ -202,8 +258,10 @@ def _covering(ranked, close):
     return order
 
 
-def _fitting(candidate, budget, count, *, is_best):
-    """The candidate as it is, or cut after its last sentence that fits, the best one inside a sentence if need be; or None."""
+def _fitting(
+    candidate: Candidate, budget: int, count: Callable[[str], int], *, is_best: bool
+) -> Candidate | None:
+    """Return the candidate whole or cut after its last sentence that fits, or None; the best one is cut mid-sentence."""
     if count(candidate.content) <= budget:
         return candidate
     text = candidate.content
@@ -213,8 +271,8 @@ def _fitting(candidate, budget, count, *, is_best):
     return _cut(candidate, end) if end else None
 
 
-def _last_word(text, budget, count):
-    """Where the longest beginning that fits ends: after a word, or inside one where not even the first fits."""
+def _last_word(text: str, budget: int, count: Callable[[str], int]) -> int:
+    """Return the end of the longest beginning that fits: after a word, or inside the first one."""
     ends = [m.end() for m in re.finditer(r"\S+", text)]
     fitting = bisect_right(ends, budget, key=lambda end: count(text[:end]))
     if fitting:
@@ -226,7 +284,7 @@ def _last_word(text, budget, count):
     )
 
 
-def _cut(candidate, end):
+def _cut(candidate: Candidate, end: int) -> Candidate:
     known = candidate.start >= 0
     return replace(
         candidate, content=candidate.content[:end], end=candidate.start + end if known else -1

@@ -1,31 +1,31 @@
-"""From a question to an answer: search, pack, ask a model, check what it cites, say what went
-wrong.
+"""From a question to an answer: search, pack, ask a model, check its citations, report failures.
 
-Without a model the sentences of the best passages that say most about the question are the answer.
-So they are, with the reason in `degraded`, when the model cannot be had. Where no passage supports an
-answer, that is said instead.
+Without a model, or if it fails (the reason is in `degraded`), the answer is made of the best passages' most relevant
+sentences. If no passage supports an answer, the text is a refusal.
 
-A follow-up is searched together with the question before it in `history`: "and how often?" finds
-what it is about. The model reads the whole of the history.
+A follow-up is searched together with the question before it in `history`, so that "and how often?" finds its subject.
+The model reads the whole history.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, Unpack
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple, Protocol, Unpack, cast
 
 from ragfile.answer.answers import Answer, Event, Events
-from ragfile.answer.ask_options import ASK, AskOptions
-from ragfile.answer.citations import Marks, cited, content, judged, numbered
-from ragfile.answer.evidence import NEAR, support
+from ragfile.answer.ask_options import ASK, AskOptions, K
+from ragfile.answer.citations import Marks, Source, cited, content, judged, numbered
+from ragfile.answer.evidence import NEAR, Support, support
 from ragfile.answer.markup import cleaned, prose
 from ragfile.answer.messages import framed, messages
-from ragfile.answer.passage_budget import Extract, compress, pack
+from ragfile.answer.passage_budget import Extract, ExtractedSpan, compress, pack
 from ragfile.chat.protocol import (
+    ChatModel,
     ContextTooLongError,
     Ending,
+    Message,
     history_of,
     name_of,
     open_chat,
@@ -36,18 +36,18 @@ from ragfile.errors import FormatError, ProviderError
 from ragfile.ground import offline as network
 from ragfile.ground import request_id as tracing
 from ragfile.ground.option_table import takes
-from ragfile.options import SEARCH
-from ragfile.records import Candidate, Hits
+from ragfile.options import SEARCH, SearchOptions
+from ragfile.records import Candidate, Hit, Hits
 
-# Characters and seconds after which an answer is cut off: some models never end.
+# Characters and seconds before an answer is cut off: some models never end.
 LONGEST, SLOWEST = 200_000, 600.0
 # A model repeats itself when its last PHRASE characters fill half of the last REPEATED.
 PHRASE, REPEATED = 48, 2400
-SETTINGS = ("temperature", "max_tokens", "stop", "seed")  # options that models are given
+SETTINGS = ("temperature", "max_tokens", "stop", "seed")  # options of the model
 ROOM = 3  # attempts to fit a model's context, each with half the passages of the one before
 EXTRACTS = Extract(sentences=2, window=0)
-EXTRACTED = 5  # passages that give sentences to an answer without a model
-RECALLED = 500  # characters of the question before that a follow-up is searched with
+EXTRACTED = 5  # passages with sentences for an answer without a model
+RECALLED = 500  # characters of the previous question in the search for a follow-up
 NO_MODEL = (
     "these are sentences of the file; for a written answer name a model: "
     'model="openai:MODEL" or model="ollama:MODEL"'
@@ -56,38 +56,51 @@ NO_MODEL = (
 
 @takes(ASK)
 def ask(
-    rf: Any, question: str, *, stream: bool = False, **options: Unpack[AskOptions]
+    rf: Searchable, question: str, *, stream: bool = False, **options: Unpack[AskOptions]
 ) -> Answer | Events:
-    """Answer a question, or with stream=True return an iterator of Events, which hangs up when closed.
+    """Answer a question with checked citations.
 
-    Wrong arguments are raised here, before anything is asked.
+    Args:
+        rf: The knowledge base.
+        question: The question.
+        stream: Return the events of the answer as they are made.
+        **options: See docs/reference/answer-options.md.
+
+    Returns:
+        An Answer, or with `stream=True` Events, which close the model's connection when closed.
+
+    Raises:
+        TypeError: An argument has a wrong type.
+        ValueError: The question is empty, or an option is out of bounds.
     """
     asked = ASK.complete(options)
     question = _question(question)
     given = {name: asked[name] for name in SETTINGS}
     settings = parameters(**given) if any(v is not None for v in given.values()) else {}
-    search = {name: asked[name] for name in options if name in SEARCH.options}
-    request_id, model = search.pop("request_id", None) or tracing.new(), asked["model"]
+    search = cast("SearchOptions", {n: asked[n] for n in options if n in SEARCH.options})
+    request_id, model = search.get("request_id") or tracing.new(), asked["model"]
+    search["request_id"] = request_id
     history = history_of(asked["history"]) if asked["history"] else []
-    asking = _AnswerRun(
+    run = _AnswerRun(
         rf, question, history, _systems(asked["system"]), settings, asked["k"], asked["budget"],
         asked["count"], search, asked["offline"], request_id,
         asked["allow_ungrounded"] and model is not None,
     )  # fmt: skip
-    asking.open(model)
-    events = Events(asking.events())
+    run.open(model)
+    events = Events(run.events())
     return events if stream else events.answer()
 
 
-def _question(question):
+def _question(question: object) -> str:
+    """Return a question without lone surrogates, which are no text."""
     if not isinstance(question, str):
         raise TypeError(f"a question is a str, not {type(question).__name__}")
     if not question.strip():
         raise ValueError("the question is empty")
-    return question.encode("utf-8", "replace").decode()  # lone surrogates are no text
+    return question.encode("utf-8", "replace").decode()
 
 
-def _systems(system):
+def _systems(system: str | Sequence[str]) -> list[str]:
     texts = [system] if isinstance(system, str) else list(system)
     if not all(isinstance(text, str) for text in texts):
         raise TypeError("system is a text or a list of texts")
@@ -95,15 +108,15 @@ def _systems(system):
 
 
 class Unreadable:
-    """In the place of a file that cannot be read, for an answer without it."""
+    """Stands in for a file that cannot be read, so that a model can answer without it."""
 
     generation = 0
 
-    def __init__(self, error: Exception):
+    def __init__(self, error: Exception) -> None:
         self._error = error
 
-    def search(self, *_: Any, **__: Any) -> Hits:
-        """Raises why."""
+    def search(self, query: str, k: int = K, **options: Unpack[SearchOptions]) -> Hits:
+        """Raise the reason."""
         raise self._error
 
     def __enter__(self) -> Unreadable:
@@ -113,30 +126,38 @@ class Unreadable:
         pass
 
 
+class Searchable(Protocol):
+    """A knowledge base, or a stand-in for one."""
+
+    @property
+    def generation(self) -> int: ...
+    def search(self, query: str, k: int = ..., **options: Unpack[SearchOptions]) -> Hits: ...
+
+
 @dataclass(slots=True)
 class _AnswerRun:
-    """One question on its way to an answer."""
+    """The state of one question's answer."""
 
-    rf: Any
+    rf: Searchable
     question: str
-    history: list
-    system: list
-    settings: dict
+    history: list[Message]
+    system: list[str]
+    settings: dict[str, Any]
     k: int
     budget: int
     count: Callable[[str], int]
-    search: dict
+    search: SearchOptions
     is_offline: bool
     request_id: str
     allow_ungrounded: bool
-    model: Any = None
-    answer: Any = None
-    hits: Any = ()
+    model: ChatModel | None = None
+    answer: Answer = field(default_factory=lambda: Answer(""))
+    hits: Hits = field(default_factory=Hits)
     tokens: int = 0  # of the passages in the prompt
     began: float = 0.0
 
-    def open(self, model):
-        """Opens the model, or notes why there is none."""
+    def open(self, model: str | ChatModel | None) -> None:
+        """Open the model, or note why there is none."""
         self.began = time.perf_counter()
         self.answer = Answer(self.question, request_id=self.request_id)
         if model is None:
@@ -147,8 +168,8 @@ class _AnswerRun:
             self.model = open_chat(model)
             self.answer.model = name_of(self.model)
 
-    def events(self):
-        """The events, in order; the last one is done or error."""
+    def events(self) -> Generator[Event]:
+        """Yield the events in order; the last one is done or error."""
         self._retrieve()
         self._pack(self.budget)
         yield Event("sources", self.answer.sources)
@@ -156,7 +177,7 @@ class _AnswerRun:
         found = support(self._searched(), [_with_path(c) for c in answer.contexts])
         answer.supported = found.is_enough or self._is_near()
         if self.model is not None:
-            yield from self._written()
+            yield from self._written(self.model)
             if answer.finish == "error" and answer.text.strip():
                 yield Event("error", self._finished())
                 return
@@ -166,12 +187,12 @@ class _AnswerRun:
 
     # ----------------------------------------------------------------------------- the passages ---
 
-    def _retrieve(self):
+    def _retrieve(self) -> None:
         started = time.perf_counter()
         try:
             self.hits = self._asked()
             for hit in self.hits:
-                hit.read()  # what cannot be read is known now
+                hit.read()  # raises now if the file is damaged
             self._degrade(self.hits.degraded)
             self.answer.generation = getattr(self.rf, "generation", 0)
         except (FormatError, OSError) as error:
@@ -182,26 +203,22 @@ class _AnswerRun:
             self._degrade(f"the file cannot be read: {error}")
         self.answer.timings["search"] = _ms(started)
 
-    def _asked(self):
-        """The hits; no socket is opened for them, if that was said."""
+    def _asked(self) -> Hits:
+        """Return the hits, found without a socket if offline."""
         if not self.is_offline:
-            return self.rf.search(
-                self._searched(), self.k, request_id=self.request_id, **self.search
-            )
+            return self.rf.search(self._searched(), self.k, **self.search)
         with network.offline():
-            return self.rf.search(
-                self._searched(), self.k, request_id=self.request_id, **self.search
-            )
+            return self.rf.search(self._searched(), self.k, **self.search)
 
-    def _searched(self):
-        """The question, after the one before it."""
+    def _searched(self) -> str:
+        """Return the question, after the previous one of the history."""
         before = next(
             (turn["content"] for turn in reversed(self.history) if turn["role"] == "user"), ""
         )
         return f"{before[-RECALLED:]}\n{self.question}" if before.strip() else self.question
 
-    def _pack(self, budget):
-        """Fits the passages; those that are left out are said, the lowest scores first to go."""
+    def _pack(self, budget: int) -> None:
+        """Fit the passages into a budget, dropping the lowest scores first."""
         found, answer = candidates_of(self.hits), self.answer
         packed = pack(found, budget, count=self.count, frame=self._frame(found))
         answer.contexts, answer.dropped, self.tokens = (
@@ -211,24 +228,24 @@ class _AnswerRun:
         )
         answer.sources = numbered(packed.contexts, self.hits)
 
-    def _frame(self, found):
-        """The most tokens that stand around one of these passages in the prompt."""
+    def _frame(self, found: list[Candidate]) -> int:
+        """Return the most tokens that the prompt adds around one of the passages."""
         empty = numbered([c.without_text() for c in found])
         return max((self.count(framed(source, "0" * 16)) for source in empty), default=0)
 
-    def _degrade(self, reason):
+    def _degrade(self, reason: str) -> None:
         self.answer.degraded = "; ".join(
             dict.fromkeys(part for part in (self.answer.degraded, reason) if part)
         )
 
     # ----------------------------------------------------------------------------- with a model ---
 
-    def _written(self):
-        """deltas and citations of a model's answer; what fails is noted, with finish "error"."""
+    def _written(self, model: ChatModel) -> Generator[Event]:
+        """Yield the text and citations of a model's answer; a failure is noted, with finish "error"."""
         answer = self.answer
         for attempt in range(ROOM):
             try:
-                yield from self._said()
+                yield from self._model_events(model)
                 return
             except ContextTooLongError as error:
                 if attempt == ROOM - 1 or not answer.contexts:
@@ -238,25 +255,26 @@ class _AnswerRun:
                 yield Event("sources", answer.sources)
             except MemoryError:
                 raise
-            except Exception as error:  # noqa: BLE001 - a chat model may be anybody's
+            except Exception as error:  # noqa: BLE001 - a user's chat model may raise anything
                 self._fail(error)
                 return
 
-    def _fail(self, error):
-        said = str(error) or type(error).__name__
+    def _fail(self, error: Exception) -> None:
+        reason = str(error) or type(error).__name__
         self.answer.finish = "error"
         self._degrade(
-            f"the answer broke off: {said}"
+            f"the answer broke off: {reason}"
             if self.answer.text.strip()
-            else f"no answer of {self.answer.model}: {said}"
+            else f"no answer of {self.answer.model}: {reason}"
         )
 
-    def _said(self):
+    def _model_events(self, model: ChatModel) -> Generator[Event]:
+        """Yield the text and citations of one attempt."""
         answer, marks = self.answer, Marks(self.answer.sources)
         started, until = time.perf_counter(), time.monotonic() + SLOWEST
         with tracing.request(self.request_id):
             pieces = spoken(
-                self.model,
+                model,
                 messages(self.question, answer.sources, self.history, self.system),
                 self.settings,
             )
@@ -278,10 +296,8 @@ class _AnswerRun:
             pieces.close()
             answer.timings["model"] = _ms(started)
 
-    def _offline_or_not(self, pieces):
-        """The pieces; each is asked for without a socket, if that was said. The reader's own code
-        runs in between.
-        """
+    def _offline_or_not(self, pieces: Iterator[str | Ending]) -> Iterator[str | Ending]:
+        """Yield the pieces, each made without a socket if offline; the caller's own code runs in between."""
         while True:
             with network.offline(self.is_offline):
                 piece = next(pieces, None)
@@ -289,7 +305,7 @@ class _AnswerRun:
                 return
             yield piece
 
-    def _shown(self, marks, piece, is_last=False):
+    def _shown(self, marks: Marks, piece: str, is_last: bool = False) -> Generator[Event]:
         text, citations = marks.feed(piece, is_last=is_last)
         self.answer.text, self.answer.citations, self.answer.unknown = (
             marks.text,
@@ -302,35 +318,35 @@ class _AnswerRun:
 
     # -------------------------------------------------------------------------- without a model ---
 
-    def _extracted(self):
-        """The sentences that say most, each with its source."""
+    def _extracted(self) -> Generator[Event]:
+        """Yield the most relevant sentences of the passages, each with its sources."""
         answer = self.answer
         answer.finish, answer.text, answer.citations = "extract", "", []
         for sentence, spans in extracts(self._searched(), answer.contexts, answer.sources):
-            said = ("\n\n" if answer.text else "") + sentence + " "
+            shown = ("\n\n" if answer.text else "") + sentence + " "
             known = len(answer.citations)
             for source, span in spans:
-                at = len(answer.text) + len(said)
+                at = len(answer.text) + len(shown)
                 answer.citations.append(cited(source, at, span["start"], span["end"]))
-                said += f"[{source.number}]"
-            answer.text += said
-            yield Event("delta", said)
+                shown += f"[{source.number}]"
+            answer.text += shown
+            yield Event("delta", shown)
             yield from (Event("citation", citation) for citation in answer.citations[known:])
 
-    def _refused(self, found):
-        """What is said where nothing supports an answer; its sources are what is nearest."""
+    def _refused(self, found: Support) -> Generator[Event]:
+        """Yield the refusal of a question without support; its sources are the nearest passages."""
         answer = self.answer
         answer.finish, answer.citations = "extract", []
         answer.text = found.refusal() if answer.contexts else ""
         if answer.text:
             yield Event("delta", answer.text)
 
-    def _is_near(self):
-        """Whether a passage is near in meaning, where the question's own vector was asked."""
+    def _is_near(self) -> bool:
+        """Return whether a passage is near in meaning, unless the caller gave the vector."""
         nearness = None if "vector" in self.search else getattr(self.rf, "nearness", None)
-        return nearness is not None and nearness(self._searched(), self.hits) >= NEAR
+        return nearness is not None and bool(nearness(self._searched(), self.hits) >= NEAR)
 
-    def _finished(self):
+    def _finished(self) -> Answer:
         answer = self.answer
         if self.model is not None and answer.finish != "extract":
             answer.unsupported = judged(answer.text, answer.citations, answer.sources)
@@ -338,8 +354,8 @@ class _AnswerRun:
         return answer
 
 
-def _endless(text, until):
-    """Why an answer is cut off, or None: some models never end, or say one thing for ever."""
+def _endless(text: str, until: float) -> str | None:
+    """Return why an answer is cut off, or None; some models never end or repeat themselves forever."""
     if len(text) > LONGEST or time.monotonic() > until:
         return f"cut off after {LONGEST:,} characters or {SLOWEST:g} seconds"
     tail = text[-REPEATED:]
@@ -348,45 +364,57 @@ def _endless(text, until):
     return None
 
 
-def extracts(question, contexts, numbered_sources):
-    """[(sentence, [(source, span)])]: the best sentences of the best passages without their markup, in their order, each
-    with the passages that have it.
+class SourceSpan(NamedTuple):
+    """A sentence's place in a source."""
 
-    Code, tables and headings count only where no sentence has a word of the question, and so do sentences without one.
+    source: Source
+    span: ExtractedSpan
+
+
+def extracts(
+    question: str, contexts: list[Candidate], numbered_sources: list[Source]
+) -> list[tuple[str, list[SourceSpan]]]:
+    """Return the best sentences of the best passages without markup, in order, with the passages that have them.
+
+    Sentences without a word of the question, code, tables and headings count only if no other sentence has one.
     """
     best, asked = contexts[:EXTRACTED], content(question)
     plain = [replace(c, content=prose(c.content, c.start > 0)) for c in best]
     found = _sentences(question, plain, best, numbered_sources)
-    said = {text: spans for text, spans in found.items() if asked & content(text)}
-    if not said:
+    relevant = {text: spans for text, spans in found.items() if asked & content(text)}
+    if not relevant:
         found = _sentences(question, best, best, numbered_sources, is_code=True)
-        said = {text: spans for text, spans in found.items() if asked & content(text)}
-    return list((said or found).items())
+        relevant = {text: spans for text, spans in found.items() if asked & content(text)}
+    return list((relevant or found).items())
 
 
-def _sentences(question, looked_at, contexts, numbered_sources, *, is_code=False):
-    """{sentence without its markup: [(source, span)]}; the places are those of the passages as they are."""
+def _sentences(
+    question: str, looked_at: list[Candidate], contexts: list[Candidate],
+    numbered_sources: list[Source], *, is_code: bool = False,
+) -> dict[str, list[SourceSpan]]:  # fmt: skip
+    """Return the places of each sentence without markup, in the passages as they are."""
     sources = {(source.doc_id, source.chunk_index): source for source in numbered_sources}
     texts = {candidate.key: candidate.content for candidate in contexts}
-    found: dict[str, Any] = {}
+    found: dict[str, list[SourceSpan]] = {}
     for span in compress(question, looked_at, EXTRACTS):
         key = span["doc_id"], span["chunk_index"]
         if text := cleaned(texts[key][span["start"] : span["end"]], is_code=is_code):
-            found.setdefault(text, []).append((sources[key], span))
+            found.setdefault(text, []).append(SourceSpan(sources[key], span))
     return found
 
 
-def _with_path(candidate):
+def _with_path(candidate: Candidate) -> str:
     path = candidate.metadata.get("headers")
     return f"{path}\n{candidate.content}" if isinstance(path, str) else candidate.content
 
 
-def _ms(started):
+def _ms(started: float) -> float:
+    """Return the milliseconds since a time of perf_counter."""
     return (time.perf_counter() - started) * 1e3
 
 
-def candidates_of(hits):
-    """Hits as the steps after the search take them, with their sources among the metadata."""
+def candidates_of(hits: Iterable[Hit]) -> list[Candidate]:
+    """Return hits as candidates, with their sources in the metadata."""
     return [
         Candidate(
             h.doc_id,

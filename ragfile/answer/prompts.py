@@ -1,17 +1,18 @@
-"""The prompt: a template, a question and passages made into one text, and the list of sources that goes with
-it.
+"""Prompts from templates, and the list of sources for people.
 
-A template is text with `{{name}}` and one kind of block, `{{#each contexts}} … {{/each}}`. Outside a block
-the names are those given to `render`; inside, a context's `text`, `score`, `doc_id`, `chunk_index` and
-`metadata.<path>`. A name that does not exist is an error; a metadata key that a context lacks is blank. A
-template is parsed once and values are put in as they are, so nothing in a passage or question can act as
-template syntax.
+A template is text with `{{name}}` and one kind of block, `{{#each contexts}} … {{/each}}`. Outside a block the names
+are those given to `render`; inside, a context's `text`, `score`, `doc_id`, `chunk_index` and `metadata.<path>`. An
+unknown name is an error; a metadata key that a context lacks is blank. A template is parsed once and values are
+inserted as they are, so no passage or question can act as template syntax.
 """
 
 import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from typing import Any, NamedTuple
 
 from ragfile.records import NUMBERED, Candidate, Hit
+from ragfile.types import Fields
 
 TEMPLATE = """\
 You are a helpful assistant. Use the provided context to answer the user's question.
@@ -30,7 +31,7 @@ Context:
 Answer:
 """
 
-# A block's tag that stands alone on its line takes the line with it.
+# A block's tag alone on its line removes the line.
 _TAG = re.compile(
     r"(?m:^)[ \t]*\{\{(?P<alone>[#/][^{}\n]*)\}\}[ \t]*(?:\n|\Z)|\{\{(?P<tag>[^{}\n]*)\}\}",
 )
@@ -38,51 +39,87 @@ _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*(?:\.[A-Za-z0-9_-]+)*")
 _CONTEXT = ("text", "score", "doc_id", "chunk_index")
 
 
-def render(query, contexts, template=TEMPLATE, *, system=(), **values):
-    """The prompt. `system` texts (the folder's first, then the conversation's) come before it, each set off
-    by a line.
+def render(
+    query: str, contexts: Iterable[Candidate | Hit | Fields], template: str = TEMPLATE, *,
+    system: Iterable[str] = (), **values: object,
+) -> str:  # fmt: skip
+    """Return the prompt of a template.
+
+    Args:
+        query: The question, `{{query}}` in the template.
+        contexts: The passages.
+        template: The template.
+        system: Texts to put before the prompt, each followed by a blank line.
+        **values: Other names of the template.
+
+    Raises:
+        ValueError: The template has a syntax error or an unknown name.
     """
     names = {"query": query, **values}
     body = "".join(_filled(_parse(template), names, [_fields(c) for c in contexts]))
     return "".join(f"{part}\n\n" for part in system if part) + body
 
 
-def _filled(nodes, names, contexts):
-    for kind, value in nodes:
-        if kind == "text":
-            yield value
-        elif kind == "name":
-            yield _shown(_named(value, names))
+class _Text(NamedTuple):
+    """Text of a template."""
+
+    text: str
+
+
+class _Name(NamedTuple):
+    """A value of a template."""
+
+    name: str
+
+
+class _Each(NamedTuple):
+    """The body of a block, repeated for each context."""
+
+    body: list[_Text | _Name]
+
+
+def _filled(
+    nodes: Iterable[_Text | _Name | _Each], names: Mapping[str, object],
+    contexts: Sequence[dict[str, Any]],
+) -> Iterator[str]:  # fmt: skip
+    for node in nodes:
+        if isinstance(node, _Text):
+            yield node.text
+        elif isinstance(node, _Name):
+            yield _shown(_named(node.name, names))
         else:
             for context in contexts:
-                yield from (
-                    v if k == "text" else _shown(_of_context(v, context, names)) for k, v in value
-                )
+                for one in node.body:
+                    if isinstance(one, _Text):
+                        yield one.text
+                    else:
+                        yield _shown(_of_context(one.name, context, names))
 
 
 @lru_cache(maxsize=32)
-def _parse(template):
-    """(kind, value) nodes: text, name, and each with the nodes of its body."""
-    nodes, body, at = [], None, 0
+def _parse(template: str) -> list[_Text | _Name | _Each]:
+    nodes: list[_Text | _Name | _Each] = []
+    body: list[_Text | _Name] | None = None
+    at = 0
     for m in _TAG.finditer(template):
-        into = nodes if body is None else body
-        into.append(("text", template[at : m.start()]))
+        into: list[_Text | _Name | _Each] | list[_Text | _Name] = nodes if body is None else body
+        into.append(_Text(template[at : m.start()]))
         at, tag = m.end(), (m["alone"] if m["tag"] is None else m["tag"]).strip()
         if tag == "#each contexts" and body is None:
             body = []
         elif tag == "/each" and body is not None:
-            nodes.append(("each", body))
+            nodes.append(_Each(body))
             body = None
         elif _NAME.fullmatch(tag):
-            into.append(("name", tag))
+            into.append(_Name(tag))
         else:
             raise ValueError(f"a template may not hold {{{{{tag}}}}} here")
     if body is not None:
         raise ValueError("a template's {{#each contexts}} is not closed")
-    return [*nodes, ("text", template[at:])]
+    return [*nodes, _Text(template[at:])]
 
 
-def _named(name, names):
+def _named(name: str, names: Mapping[str, object]) -> object:
     if name not in names:
         raise ValueError(
             f"unknown template variable {name!r}: there are {', '.join(sorted(names))}"
@@ -90,32 +127,33 @@ def _named(name, names):
     return names[name]
 
 
-def _of_context(name, context, names):
+def _of_context(name: str, context: dict[str, Any], names: Mapping[str, object]) -> object:
     head, _, path = name.partition(".")
     if head == "metadata" and path:
-        value = context["metadata"]
+        value: object = context["metadata"]
         for key in path.split("."):
             value = value.get(key) if isinstance(value, dict) else None
         return value
     return context[name] if name in context else _named(name, names)
 
 
-def _shown(value):
+def _shown(value: object) -> str:
     if value is None:
         return ""
     return f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
-def _fields(context):
+def _fields(context: Candidate | Hit | Fields) -> dict[str, Any]:
+    """Return the names of a context inside a block."""
     if not isinstance(context, Candidate | Hit):
         context = Candidate.of(context)
     metadata = {"file_id": context.doc_id, **context.metadata}
     return {**{name: getattr(context, name) for name in _CONTEXT}, "metadata": metadata}
 
 
-def sources(contexts):
-    """What the passages are from, one per file and page (or section), in rank order, ready for JSON."""
-    found = {}
+def sources(contexts: Iterable[Candidate | Hit | Fields]) -> list[dict[str, Any]]:
+    """Return the sources of passages in order, one per file and page (or section), ready for JSON."""
+    found: dict[tuple[object, ...], dict[str, Any]] = {}
     for context in map(_fields, contexts):
         metadata = context["metadata"]
         place = {k: metadata[k] for k in NUMBERED if metadata.get(k) is not None}

@@ -34,7 +34,7 @@ class OllamaChat:
     def chat(
         self,
         messages: Sequence[Message],
-        **parameters: Any,  # Any: of the provider's own types
+        **parameters: object,  # of the provider's own types
     ) -> Iterator[str | Ending]:
         """Stream the answer to messages: pieces of text, then an Ending."""
         options: dict[str, Any] = self._options | {

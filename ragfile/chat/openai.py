@@ -43,7 +43,7 @@ class OpenAIChat:
     def chat(
         self,
         messages: Sequence[Message],
-        **parameters: Any,  # Any: of the provider's own types
+        **parameters: object,  # of the provider's own types
     ) -> Iterator[str | Ending]:
         """Stream the answer to messages: pieces of text, then an Ending."""
         question: dict[str, Any] = {

@@ -59,7 +59,7 @@ class ChatModel(Protocol):
     def chat(
         self,
         messages: Sequence[Message],
-        **parameters: Any,  # Any: of the provider's own types
+        **parameters: object,  # of the provider's own types
     ) -> str | Iterable[str | Ending]:
         """Answer a conversation, whole or piece by piece.
 

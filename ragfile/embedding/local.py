@@ -6,7 +6,7 @@ import itertools
 import json
 import mmap
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import xxhash
@@ -54,6 +54,37 @@ def library(package: str, embedder: str) -> ModuleType:
         raise ModelError(str(error)) from error
 
 
+class Transformer(Protocol):
+    """What is used of a sentence_transformers.SentenceTransformer."""
+
+    def encode(
+        self,
+        sentences: list[str],
+        *,
+        prompt: str,
+        batch_size: int,
+        show_progress_bar: bool,
+        convert_to_numpy: bool,
+    ) -> Floats: ...
+
+
+class Port(Protocol):
+    """An input or output of a session: what is used of an onnxruntime.NodeArg."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def shape(self) -> Sequence[object] | None: ...
+
+
+class Session(Protocol):
+    """What is used of an onnxruntime.InferenceSession."""
+
+    def get_inputs(self) -> Sequence[Port]: ...
+    def get_outputs(self) -> Sequence[Port]: ...
+    def run(self, output_names: list[str], input_feed: Mapping[str, Any]) -> Sequence[Any]: ...
+
+
 class SentenceTransformerEmbedder:
     """A sentence-transformers model.
 
@@ -63,7 +94,7 @@ class SentenceTransformerEmbedder:
 
     def __init__(
         self,
-        transformer: Any,  # Any: a SentenceTransformer, optional
+        transformer: Transformer,
         model: Model,
         *,
         batch: int,
@@ -148,7 +179,7 @@ class OnnxEmbedder:
 
     def __init__(
         self,
-        session: Any,  # Any: an onnxruntime.InferenceSession, optional
+        session: Session,
         tokenizer: Tokenizer,
         model: Model,
         *,
@@ -243,7 +274,7 @@ def onnx_folder(
     if path is None or not (folder / "tokenizer.json").is_file():
         raise ModelError(f"{folder} has no {'model.onnx' if path is None else 'tokenizer.json'}")
     stored = str(folder / "tokenizer.json")
-    tokenizer: Any = tokenizers.Tokenizer.from_file(stored)  # Any: partly untyped stubs
+    tokenizer: Tokenizer = tokenizers.Tokenizer.from_file(stored)
     cut = length_of(folder, tokenizer.truncation)
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_length=cut)
@@ -287,17 +318,18 @@ def hash_of(*paths: Path) -> str:
     return made.hexdigest()
 
 
-def open_session(
-    onnxruntime: ModuleType, path: Path, threads: int
-) -> Any:  # Any: an onnxruntime.InferenceSession, optional
+def open_session(onnxruntime: ModuleType, path: Path, threads: int) -> Session:
     """Open a model on the CPU."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.log_severity_level = 3  # errors; a library does not write to its user's terminal
-    return onnxruntime.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    session: Session = onnxruntime.InferenceSession(
+        str(path), options, providers=["CPUExecutionProvider"]
+    )
+    return session
 
 
-def choose_output(session: Any, path: Path) -> str:  # Any: an onnxruntime.InferenceSession
+def choose_output(session: Session, path: Path) -> str:
     """Return the name of the output with one vector per text, else of the one per token."""
     outputs = session.get_outputs()
     for rank in (2, 3):

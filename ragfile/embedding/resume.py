@@ -19,7 +19,7 @@ import xxhash
 from ragfile.errors import ModelError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Hashable, Sequence
     from types import ModuleType
     from typing import Any
 
@@ -113,16 +113,16 @@ class Stash:
     def __len__(self) -> int:
         return len(self._known)
 
-    def _key(self, text: str) -> bytes:
-        return xxhash.xxh3_128_digest(self._model + text.encode("utf-8", "surrogatepass"))
+    def _key(self, text: Hashable) -> bytes:
+        return xxhash.xxh3_128_digest(self._model + str(text).encode("utf-8", "surrogatepass"))
 
-    def find(self, text: str) -> Float32s | None:
+    def find(self, text: Hashable) -> Float32s | None:
         """Return the vector of a text, or None."""
         row = self._known.get(self._key(text))
         self._is_used |= row is not None
         return None if row is None else self._rows[row, KEY + CHECK :].view("<f4")
 
-    def append(self, texts: Sequence[str], vectors: Float32s) -> None:
+    def append(self, texts: Sequence[Hashable], vectors: Float32s) -> None:
         """Store the vectors of texts."""
         if vectors.shape[1] != self.dims:
             self._learn(vectors.shape[1])

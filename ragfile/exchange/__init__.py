@@ -1,1 +1,1 @@
-"""Other formats and stores, in and out. A module is imported when its format is met."""
+"""Read and write other formats and stores. Each module is imported on first use."""

@@ -1,9 +1,9 @@
-"""Bundles of OpenSSF Model Signing: a signature that lies beside a file and covers all of its bytes.
+"""OpenSSF Model Signing: a signature in a file of its own that covers every byte of another file.
 
-A bundle is Sigstore's JSON (version 0.3) around a DSSE envelope with an in-toto statement, which lists
-the SHA-256 of each file. What is made here is what `model_signing sign key` makes, and what that makes
-is accepted. Keys are elliptic curves of NIST, because that program takes no Ed25519. Certificates and
-identities need Sigstore's servers: its own tools handle those, and they treat a RAGFile as any file.
+A bundle is Sigstore JSON (version 0.3) around a DSSE envelope. Its payload is an in-toto statement with
+the SHA-256 of each file. Bundles written here equal those of `model_signing sign key`, and its bundles
+are accepted. Keys are on NIST curves, because that program does not support Ed25519. Certificates and
+identities need Sigstore's servers and tools, which treat a RAGFile like any other file.
 """
 
 from __future__ import annotations
@@ -14,13 +14,20 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ragfile.errors import SignatureError
 from ragfile.ground.atomic_replace import replacing, spare
 from ragfile.ground.extras import optional
 from ragfile.ground.urls import is_dataset, refuse_remote
 from ragfile.types import StrPath
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ec import (
+        ECDSA,
+        EllipticCurvePrivateKey,
+        EllipticCurvePublicKey,
+    )
 
 MEDIA = "application/vnd.dev.sigstore.bundle.v0.3+json"
 TYPE = "application/vnd.in-toto+json"
@@ -34,13 +41,26 @@ PURPOSE = "signing and checking bundles"
 def sign_bundle(
     path: StrPath, bundle: StrPath, key: StrPath, *, password: bytes | None = None
 ) -> str:  # fmt: skip
-    """Writes a bundle of OpenSSF Model Signing that vouches for a file as it is. Returns the key's id.
+    """Sign a file with an OpenSSF Model Signing bundle. The file itself does not change.
 
-    The file does not change, and any later change of it, an edit too, makes the bundle stale. key is
-    a PEM file with a private key on a curve of NIST: `openssl ecparam -name prime256v1 -genkey`.
+    Any later change of the file, including an edit, invalidates the bundle.
+
+    Args:
+        path: The file to sign.
+        bundle: The bundle to write. An existing bundle is replaced; any other file is left alone.
+        key: A PEM file with a private key on a NIST curve, as
+            `openssl ecparam -name prime256v1 -genkey` makes it.
+        password: The password of an encrypted key.
+
+    Returns:
+        The id of the key: the SHA-256 of its public half.
+
+    Raises:
+        ValueError: `path` is a URL or a dataset, or `key` is not a suitable key.
+        FileExistsError: `bundle` exists and is not a bundle.
     """
     _refuse(path)
-    private = _loaded("load_pem_private_key", key, password)
+    private = _private_key(key, password)
     payload = json.dumps(_statement(path), indent=2).encode()
     signature = private.sign(encoded(payload), _scheme(private))
     hint = _hint(private.public_key())
@@ -60,15 +80,25 @@ def sign_bundle(
 
 
 def verify_bundle(path: StrPath, bundle: StrPath, keys: Iterable[StrPath]) -> str:
-    """Checks that one of the public keys (PEM files) signed the file as it is, all of its bytes.
+    """Check that a trusted key signed every byte of a file as it is now.
 
-    The bundle is one of OpenSSF Model Signing, made by sign_bundle() or `model_signing sign key`, of
-    this file or of a folder with it. Returns the key's id, or raises SignatureError.
+    Args:
+        path: The file to check.
+        bundle: A bundle of this file or of its folder, made by `sign_bundle()` or by
+            `model_signing sign key`.
+        keys: PEM files with the trusted public keys.
+
+    Returns:
+        The id of the key that signed the file.
+
+    Raises:
+        SignatureError: No trusted key signed the file, or it changed since.
+        ValueError: `path` is a URL or a dataset, or a key is not suitable.
     """
     _refuse(path)
     payload, signature = _read(bundle)
     for key in keys:
-        public = _loaded("load_pem_public_key", key)
+        public = _public_key(key)
         if _accepts(public, signature, encoded(payload)):
             _check(path, bundle, payload)
             return _hint(public)
@@ -76,24 +106,40 @@ def verify_bundle(path: StrPath, bundle: StrPath, keys: Iterable[StrPath]) -> st
 
 
 def encoded(payload: bytes) -> bytes:
-    """What is signed: DSSE's encoding of the type and the payload."""
+    """Return the signed bytes: the DSSE encoding of type and payload."""
     return b"DSSEv1 %d %s %d %s" % (len(TYPE), TYPE.encode(), len(payload), payload)
 
 
-def _refuse(path):
+def _refuse(path: StrPath) -> None:
     refuse_remote(path)
     if is_dataset(path):
-        raise ValueError(f"{os.fspath(path)} is a dataset: a bundle is of one file")
+        raise ValueError(f"{os.fspath(path)} is a dataset: a bundle signs one file")
 
 
-def _loaded(function, key, *password):
-    """A key from a PEM file, if it is on a curve that bundles know."""
+def _private_key(path: StrPath, password: bytes | None) -> EllipticCurvePrivateKey:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePrivateKey
+
+    key = _loaded("load_pem_private_key", path, password)
+    assert isinstance(key, EllipticCurvePrivateKey)
+    return key
+
+
+def _public_key(path: StrPath) -> EllipticCurvePublicKey:
+    from cryptography.hazmat.primitives.asymmetric.ec import EllipticCurvePublicKey
+
+    key = _loaded("load_pem_public_key", path)
+    assert isinstance(key, EllipticCurvePublicKey)
+    return key
+
+
+def _loaded(function: str, key: StrPath, *password: bytes | None) -> object:
+    """Load a key from a PEM file, and check that its curve is supported."""
     serialization = optional("cryptography.hazmat.primitives.serialization", PURPOSE)
     with open(key, "rb") as file:
         data = file.read(1 << 16)
     try:
         found = getattr(serialization, function)(data, *password)
-    except Exception as error:  # of many kinds, all of which mean this
+    except Exception as error:  # the library raises many kinds for a bad key
         kind = "private" if password else "public"
         raise ValueError(f"{os.fspath(key)} is not a {kind} key in PEM: {error}") from error
     if getattr(getattr(found, "curve", None), "name", None) not in CURVES:
@@ -102,22 +148,22 @@ def _loaded(function, key, *password):
     return found
 
 
-def _scheme(key):
+def _scheme(key: EllipticCurvePrivateKey | EllipticCurvePublicKey) -> ECDSA:
     from cryptography.hazmat.primitives import hashes
     from cryptography.hazmat.primitives.asymmetric import ec
 
     return ec.ECDSA(getattr(hashes, CURVES[key.curve.name])())
 
 
-def _hint(public):
-    """SHA-256 of the key in PEM, by which Model Signing tells keys apart."""
+def _hint(public: EllipticCurvePublicKey) -> str:
+    """Return the SHA-256 of the key in PEM, its id in Model Signing."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
     raw = public.public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
     return hashlib.sha256(raw).hexdigest()
 
 
-def _accepts(public, signature, message):
+def _accepts(public: EllipticCurvePublicKey, signature: bytes, message: bytes) -> bool:
     from cryptography.exceptions import InvalidSignature
 
     try:
@@ -127,24 +173,24 @@ def _accepts(public, signature, message):
     return True
 
 
-def _digest(path):
+def _digest(path: StrPath) -> bytes:
     with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256")
+        return hashlib.file_digest(file, "sha256").digest()
 
 
-def _statement(path):
+def _statement(path: StrPath) -> dict[str, object]:
     found = _digest(path)
     return {
         "_type": STATEMENT,
         "subject": [
             {
                 "name": os.path.basename(os.path.abspath(path)),
-                "digest": {"sha256": hashlib.sha256(found.digest()).hexdigest()},
+                "digest": {"sha256": hashlib.sha256(found).hexdigest()},
             }
         ],
         "predicateType": PREDICATE,
         "predicate": {
-            "resources": [{"name": ".", "algorithm": "sha256", "digest": found.hexdigest()}],
+            "resources": [{"name": ".", "algorithm": "sha256", "digest": found.hex()}],
             "serialization": {
                 "method": "files", "hash_type": "sha256", "allow_symlinks": False,
                 "ignore_paths": [],
@@ -153,13 +199,13 @@ def _statement(path):
     }  # fmt: skip
 
 
-def _read(bundle) -> tuple[bytes, bytes]:
-    """(payload, signature) of a bundle's envelope; nothing of it is believed yet."""
+def _read(bundle: StrPath) -> tuple[bytes, bytes]:
+    """Return the unverified payload and signature of a bundle."""
     with open(bundle, "rb") as file:
         raw = file.read(SIZE_MAX + 1)
     payload = signature = b""
     try:
-        found: Any = json.loads(raw) if len(raw) <= SIZE_MAX else None
+        found = json.loads(raw if len(raw) <= SIZE_MAX else b"null")
         envelope = found["dsseEnvelope"]
         (only,) = envelope["signatures"]
         payload = base64.b64decode(envelope["payload"], validate=True)
@@ -172,11 +218,11 @@ def _read(bundle) -> tuple[bytes, bytes]:
     return payload, signature
 
 
-def _check(path, bundle, payload):
-    """That a signed statement is of this file."""
+def _check(path: StrPath, bundle: StrPath, payload: bytes) -> None:
+    """Raise SignatureError unless a signed statement describes this file."""
     try:
         found = json.loads(payload)
-        named = (found["_type"], found["predicateType"])
+        named: tuple[object, ...] = (found["_type"], found["predicateType"])
         resources = found["predicate"]["resources"]
         method = found["predicate"]["serialization"]["method"]
         digests = {one["name"]: (one["algorithm"], one["digest"]) for one in resources}
@@ -186,10 +232,10 @@ def _check(path, bundle, payload):
     except (KeyError, TypeError, ValueError, RecursionError):
         named, is_whole, method, digests = (), False, "", {}
     if named != (STATEMENT, PREDICATE) or not is_whole:
-        raise SignatureError(f"{os.fspath(bundle)}: what was signed is not a statement on files")
+        raise SignatureError(f"{os.fspath(bundle)}: the signed payload is not a statement on files")
     if method != "files":
         what = f"it lists {method}, and ragfile compares whole files: use model_signing"
         raise SignatureError(f"{os.fspath(bundle)}: {what}")
     name = os.path.basename(os.path.abspath(path))
-    if ("sha256", _digest(path).hexdigest()) not in (digests.get("."), digests.get(name)):
+    if ("sha256", _digest(path).hex()) not in (digests.get("."), digests.get(name)):
         raise SignatureError(f"{os.fspath(path)}: changed after it was signed, or another file")

@@ -1,78 +1,100 @@
-"""A collection in memory: what FAISS + JSON and .ragmd files both hold, and what conversions pass
-along.
+"""A collection in memory: the common form of FAISS + JSON and .ragmd files, through which conversions pass.
 
-Documents, references and unknown keys are kept as the plain dicts they were, in their order, so
-that a collection can be written as it was read. Row r of the index belongs to refs[r]; a document's
-chunk can claim its row back by faiss_id.
+Documents, references and unknown keys keep their dicts and their order, so that a collection can be
+written exactly as it was read. Row r of the index belongs to refs[r]; a document's chunk can claim its
+row by faiss_id.
 """
+
+from __future__ import annotations
 
 import os
 import time
+from collections.abc import Container
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from ragfile.errors import FormatError, ModelError
 from ragfile.exchange.faiss.index import Index
 
+if TYPE_CHECKING:
+    from ragfile.exchange.ragmd.front_matter import Frontmatter
+    from ragfile.types import Vectors
 
-def timestamp(now=None):
-    """ISO 8601 in UTC: of `now` (seconds), else of SOURCE_DATE_EPOCH, else of this moment."""
+JsonObject: TypeAlias = dict[str, Any]
+
+
+class UnknownSection(NamedTuple):
+    """A section of a .ragmd file that this program does not know, kept as its text."""
+
+    follows: str  # the known section before it
+    title: str
+    text: str
+
+
+def timestamp(now: float | None = None) -> str:
+    """Return ISO 8601 in UTC for `now` (in seconds), else SOURCE_DATE_EPOCH, else the clock."""
     seconds = float(os.environ.get("SOURCE_DATE_EPOCH") or time.time()) if now is None else now
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
 @dataclass
 class Collection:
-    """Documents by id, one reference per row, and the index."""
+    """Documents by id, one reference per row, and the index.
+
+    Attributes:
+        index: The vectors, one row per reference.
+        refs: A `{"document_id", "chunk_key", …}` per row.
+        documents: `{"id", "source", "content", "full_text", "chunks", …}` by id.
+        model_name: The embedding model.
+        created_at: Time of creation, ISO 8601 in UTC.
+        updated_at: Time of the last change, ISO 8601 in UTC.
+        front: The front matter of a .ragmd file as written.
+        sections: The unknown sections of a .ragmd file.
+        pair: The JSON layout of a FAISS + JSON pair; see faiss/json_pair.py.
+    """
 
     index: Index
-    refs: list[dict] = field(default_factory=list)  # {"document_id", "chunk_key", …} of each row
-    documents: dict[str, dict] = field(
-        default_factory=dict
-    )  # {"id", "source", "content", "full_text", "chunks", …}
+    refs: list[JsonObject] = field(default_factory=list)
+    documents: dict[str, JsonObject] = field(default_factory=dict)
     model_name: str | None = None
     created_at: str | None = None
     updated_at: str | None = None
-    front: object = None  # the frontmatter of a .ragmd file as it was written, see ragmd/front.py
-    sections: list = field(
-        default_factory=list
-    )  # its unknown sections: (section it follows, title, text)
-    pair: dict = field(
-        default_factory=dict
-    )  # how the JSON of a FAISS + JSON pair was written, see faiss/json_pair.py
+    front: Frontmatter | None = None
+    sections: list[UnknownSection] = field(default_factory=list)
+    pair: JsonObject = field(default_factory=dict)
 
     @property
-    def dim(self):
+    def dim(self) -> int:
+        """Length of the vectors."""
         return self.index.dim
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.refs)
 
-    def chunk(self, row):
-        """The entry in its document's `chunks` that row's reference names, or None."""
+    def chunk(self, row: int) -> JsonObject | None:
+        """Return the chunk entry that a row's reference names, or None."""
         ref = self.refs[row]
         document = self.documents.get(ref["document_id"])
         return None if document is None else (document.get("chunks") or {}).get(ref["chunk_key"])
 
-    def text(self, row):
-        """The text of a row: a span of full_text, else the field of that name; None when nothing
-        has it.
-        """
+    def text(self, row: int) -> str | None:
+        """Return the text of a row: a span of full_text, else its field of `content`, else None."""
         ref = self.refs[row]
         document = self.documents.get(ref["document_id"])
         return None if document is None else chunk_text(document, ref["chunk_key"])
 
-    def dangling(self):
-        """The rows whose reference names a document or a chunk that is not there."""
+    def dangling(self) -> list[int]:
+        """Return the rows with a reference to a missing document or chunk."""
         known = {name: _chunk_keys(document) for name, document in self.documents.items()}
-        nothing = ()
+        nothing: Container[object] = ()
         return [
             row
             for row, ref in enumerate(self.refs)
-            if ref["chunk_key"] not in known.get(ref["document_id"], nothing)
+            if ref["chunk_key"] not in (known.get(ref["document_id"]) or nothing)
         ]
 
-    def check(self):
-        """Raises FormatError unless references, documents and index belong together."""
+    def check(self) -> None:
+        """Raise FormatError unless references, documents and index fit together."""
         if len(self.refs) != self.index.count:
             raise FormatError(
                 f"{len(self.refs)} chunk references for an index of {self.index.count} vectors"
@@ -85,17 +107,15 @@ class Collection:
         for name, document in self.documents.items():
             _check_document(name, document, self.index.count)
 
-    def touch(self, now=None):
-        """Marks a change: the next save carries this moment as updated_at."""
+    def touch(self, now: float | None = None) -> None:
+        """Set updated_at to now."""
         self.updated_at = timestamp(now)
         self.created_at = self.created_at or self.updated_at
 
-    def add(self, document, vectors, now=None):
-        """Appends a document with one vector for each entry of its `chunks`, and lets each entry
-        claim its row.
+    def add(self, document: JsonObject, vectors: Vectors, now: float | None = None) -> None:
+        """Append a document with one vector for each entry of its `chunks`.
 
-        A document of the same id is replaced; the rows of the old one stay until
-        `drop_unclaimed`.
+        It replaces a document with the same id; the old rows stay until `drop_unclaimed()`.
         """
         import numpy as np
 
@@ -114,24 +134,22 @@ class Collection:
         self.documents[document["id"]] = document
         self.touch(now)
 
-    def replace(self, document, vectors, now=None):
-        """As add, but the rows of the document that had this id go."""
+    def replace(self, document: JsonObject, vectors: Vectors, now: float | None = None) -> None:
+        """Append a document, and delete the rows of the previous document with its id."""
         name = document["id"]
         old = {row for row, ref in enumerate(self.refs) if ref["document_id"] == name}
         self.add(document, vectors, now)
         if old:
             self._keep([row for row in range(len(self.refs)) if row not in old])
 
-    def delete(self, document_id, now=None):
-        """Removes a document with its rows; later rows move up."""
+    def delete(self, document_id: str, now: float | None = None) -> None:
+        """Remove a document with its rows; later rows move up."""
         del self.documents[document_id]
         self._keep([row for row, ref in enumerate(self.refs) if ref["document_id"] != document_id])
         self.touch(now)
 
-    def drop_unclaimed(self, now=None):
-        """Takes out the rows that no document claims (left by replaced documents); how many there
-        were.
-        """
+    def drop_unclaimed(self, now: float | None = None) -> int:
+        """Delete the rows that no document claims, and return their number."""
         kept = [row for row in range(len(self.refs)) if self._claimed(row)]
         dropped = len(self.refs) - len(kept)
         if dropped:
@@ -139,11 +157,11 @@ class Collection:
             self.touch(now)
         return dropped
 
-    def _claimed(self, row):
+    def _claimed(self, row: int) -> bool:
         chunk = self.chunk(row)
         return chunk is not None and chunk.get("faiss_id", row) in (row, None)
 
-    def _keep(self, rows):
+    def _keep(self, rows: list[int]) -> None:
         moved = {old: new for new, old in enumerate(rows)}
         self.index = Index.of(self.index.vectors[rows], self.index.metric)
         self.refs = [self.refs[row] for row in rows]
@@ -153,29 +171,29 @@ class Collection:
                     chunk["faiss_id"] = moved.get(chunk["faiss_id"])
 
 
-def empty(dim, metric="ip", model_name=None):
-    """A collection without rows."""
+def empty(dim: int, metric: str = "ip", model_name: str | None = None) -> Collection:
+    """Return a collection without rows."""
     import numpy as np
 
     return Collection(Index.of(np.empty((0, dim), np.float32), metric), model_name=model_name)
 
 
-def chunk_text(document, key):
-    """The text of one chunk of a document, or None."""
+def chunk_text(document: JsonObject, key: str) -> str | None:
+    """Return the text of one chunk of a document, or None."""
     chunk = (document.get("chunks") or {}).get(key) or {}
     start, full_text = chunk.get("i_start"), document.get("full_text")
     if start is not None and full_text is not None:
-        return full_text[start : chunk.get("i_end")]
+        return str(full_text[start : chunk.get("i_end")])
     value = (document.get("content") or {}).get(key)
     return value if value is None or isinstance(value, str) else str(value)
 
 
-def _chunk_keys(document):
+def _chunk_keys(document: JsonObject) -> Container[str]:
     chunks, content = document.get("chunks") or {}, document.get("content") or {}
     return chunks if not content else {**content, **chunks}
 
 
-def _check_document(name, document, count):
+def _check_document(name: str, document: JsonObject, count: int) -> None:
     if type(document) is not dict:
         raise FormatError(f"document {name!r} is not an object")
     chunks, content, text = (

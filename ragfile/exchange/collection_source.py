@@ -1,4 +1,4 @@
-"""The bytes of a collection in another format, held in memory as a .ragfile without a name."""
+"""A source that translates a collection in another format to an unnamed .ragfile in memory."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class CollectionSource:
-    """A .ragmd file, a FAISS index with its JSON, named by either of them ("faiss+json"), or a .ragmd file of another source.
+    """A .ragmd file, or a FAISS index with its JSON, named by either file.
 
-    Its vectors and a BM25 index made of its texts are held in memory.
+    Its vectors, and a BM25 index built from its texts, are held in memory.
     """
 
     __slots__ = ("_origin", "format", "path")
@@ -32,7 +32,7 @@ class CollectionSource:
         self.path, self.format = self._origin.path, kind
 
     def open(self) -> OpenBytes:
-        """Translate the collection; the file goes with its last reader."""
+        """Translate the collection; the temporary file is freed with its last reader."""
         if isinstance(self._origin, FileSource):
             identity, fetcher = self._origin.identity(None), None
             collection, size = self._read()
@@ -66,12 +66,12 @@ class CollectionSource:
         return self._origin.is_same_file(opened, other)
 
     def stat(self) -> None:
-        """Return None: all of it is in memory."""
+        """Return None: everything is in memory."""
         return
 
 
 def _parsed(opened: OpenBytes) -> Collection:
     from ragfile.exchange.ragmd.ragmd_reader import parse
 
-    raw: Any = opened.map  # a buffer
+    raw: Any = opened.map  # Any: numpy's types do not know the map as a buffer
     return parse(np.frombuffer(raw, np.uint8))

@@ -1,7 +1,7 @@
-"""Converting: from any store that we can read to any that we can write.
+"""Convert between stores: from any readable one to any writable one.
 
-The content of the source decides what it is; its suffix only breaks ties. The target's suffix says
-what to write, or `to`.
+The content of the source determines its format; its suffix only breaks ties. The suffix of the target,
+or `to`, names the format to write.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import importlib
 import os
 import warnings
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 from ragfile.errors import FormatError
 from ragfile.exchange.collection import Collection
@@ -25,25 +25,40 @@ from ragfile.types import Format as FormatName
 from ragfile.types import StrPath
 
 HEAD = 65536 + 64
+Place: TypeAlias = StrPath | tuple[StrPath, StrPath]
+Answer = TypeVar("Answer")
 
 
 class Format(NamedTuple):
-    """How to read and write one kind of store. module is imported on use."""
+    """How to read and write one format: functions, or the module in stores/ that has them."""
 
-    suffixes: tuple
-    read: Callable | str
-    write: Callable | str | None
+    suffixes: tuple[str, ...]
+    read: Callable[..., Collection] | str
+    write: Callable[..., None] | str | None
 
 
 def convert(
     src: StrPath | tuple[StrPath, StrPath], dst: StrPath | tuple[StrPath, StrPath], *, to: FormatName | None = None,
     allow_large: bool | None = None, trust_pickle: bool | None = None, name: str | None = None,
 ) -> Collection:  # fmt: skip
-    """Converts `src` to `dst` and returns the collection that went through. A pair is a tuple
-    (faiss path, json path).
+    """Convert a store to another format, and return the collection that was converted.
 
-    to names the target's format where its suffix does not. options: allow_large, trust_pickle, name
-    (of a Chroma or Qdrant collection).
+    Args:
+        src: The source. A FAISS + JSON pair is a tuple (faiss path, json path), or either path.
+        dst: The target. An existing file of another kind is not replaced.
+        to: The format to write. Defaults to that of the suffix of `dst`.
+        allow_large: Allow quantized and graph indexes in a .ragmd file.
+        trust_pickle: Read a LangChain folder, which contains a pickle.
+        name: The name of a Chroma or Qdrant collection.
+
+    Returns:
+        The documents, references and vectors that were read.
+
+    Raises:
+        FormatError: `src` is damaged, or not in a known format.
+        ValueError: The target format is unknown, or `dst` is `src`.
+        ImportError: The library of a format is not installed.
+        FileExistsError: `dst` exists and holds something else.
     """
     options = {"allow_large": allow_large, "trust_pickle": trust_pickle, "name": name}
     _refuse_itself(src, dst)
@@ -55,8 +70,8 @@ def convert(
     return collection
 
 
-def _refuse_itself(src, dst):
-    """A .ragfile written over itself would lose its commits, and nobody asked for that."""
+def _refuse_itself(src: Place, dst: Place) -> None:
+    """Refuse to write a .ragfile over itself, which would lose its older commits."""
     if isinstance(src, tuple) or isinstance(dst, tuple) or not os.path.exists(dst):
         return
     if os.path.samefile(src, dst) and _format_by_suffix(dst) == "ragfile":
@@ -66,42 +81,41 @@ def _refuse_itself(src, dst):
         )
 
 
-def read(src, **options):
-    """The collection in `src`, whatever it is."""
+def read(src: Place, **options: object) -> Collection:
+    """Read a collection from a store of any known format."""
     kind = format_of(src)
     return _call(FORMATS[kind].read, "read", src, options)
 
 
-def write(collection, dst, *, to=None, **options):
-    """Writes a collection in the format that `to` or the suffix of `dst` names."""
+def write(collection: Collection, dst: Place, *, to: str | None = None, **options: object) -> None:
+    """Write a collection in the format that `to`, or the suffix of `dst`, names."""
     kind = to or _format_by_suffix(dst)
-    if kind is None or kind not in FORMATS or FORMATS[kind].write is None:
+    how = None if kind not in FORMATS else FORMATS[kind].write
+    if kind is None or how is None:
         known = ", ".join(name for name, f in FORMATS.items() if f.write)
-        raise ValueError(f"{dst}: say what to write; one of {known}")
+        raise ValueError(f"{dst}: name the format with to=; one of {known}")
     if kind not in KEEPS_INDEXES and not collection.index.is_flat:
         collection = _flattened(collection)
     if kind in OWN_FOLDERS:
-        spare_folder(dst, FOLDERS[kind], kind)
+        spare_folder(_single(dst), FOLDERS[kind], kind)
     elif kind in MAGIC:
-        spare(dst, lambda head: head.startswith(MAGIC[kind]), f"{kind} file")
-    _call(FORMATS[kind].write, "write", dst, options, collection)
+        spare(_single(dst), lambda head: head.startswith(MAGIC[kind]), f"{kind} file")
+    _call(how, "write", dst, options, collection)
 
 
-def format_of(src):
-    """The name of the format of an existing source. Content wins over the suffix, with a warning
-    where they disagree.
-    """
+def format_of(src: Place) -> str:
+    """Return the name of a source's format; warn if its suffix suggests another."""
     if isinstance(src, tuple):
         return "faiss+json"
     found = _format_of_folder(src) if os.path.isdir(src) else _format_of_file(src)
-    said = _format_by_suffix(src)
+    by_suffix = _format_by_suffix(src)
     if found is None and is_dataset(src):
         raise FormatError(f"{src} is a dataset: ragfile.dataset.convert makes one file of it")
     if found is None:
         raise FormatError(f"{src} is not in a format that can be converted")
-    if said not in (None, found):
+    if by_suffix not in (None, found):
         warnings.warn(
-            f"{src} is named like {said} but holds {found}; its content decides",
+            f"{src} is named like {by_suffix} but holds {found}; its content decides",
             UserWarning,
             stacklevel=3,
         )
@@ -111,20 +125,26 @@ def format_of(src):
 # --------------------------------------------------------------------------------------------------------------- formats ---
 
 
-def _read_pair(src, *, allow_large=True):
+def _single(path: Place) -> StrPath:
+    if isinstance(path, tuple):
+        raise ValueError(f"{path} is a pair of paths, and this format has one")
+    return path
+
+
+def _read_pair(src: Place, *, allow_large: bool = True) -> Collection:
     paths = src if isinstance(src, tuple) else json_pair.pair_paths(src)
     return json_pair.read(*paths, allow_large=allow_large)
 
 
-def _write_pair(collection, dst):
+def _write_pair(collection: Collection, dst: Place) -> None:
     json_pair.write(collection, *(dst if isinstance(dst, tuple) else json_pair.pair_paths(dst)))
 
 
-def _write_ragmd(collection, dst, *, allow_large=False):
+def _write_ragmd(collection: Collection, dst: StrPath, *, allow_large: bool = False) -> None:
     ragmd_reader.save(dst, collection, allow_large=allow_large)
 
 
-def _read_ragmd(src, *, allow_large=True):
+def _read_ragmd(src: StrPath, *, allow_large: bool = True) -> Collection:
     return ragmd_reader.load(src, allow_large=allow_large)
 
 
@@ -143,10 +163,10 @@ FORMATS = {
     "langchain-faiss": Format((), "langchain_faiss", None),
 }
 KEEPS_INDEXES = {"ragmd", "ragfile", "faiss+json"}  # all others hold rows
-# What is written over without a look by the library that writes it. A database is added to.
+# Formats whose libraries overwrite files unasked; databases are appended to.
 OWN_FOLDERS = {"npy+jsonl", "pgvector", "ragged-mmap"}
 MAGIC = {"parquet": b"PAR1"}
-# What a folder must hold to be taken for a format; the first that fits.
+# Files that identify the format of a folder; the first match wins.
 FOLDERS = {
     "langchain-faiss": ("index.faiss", "index.pkl"),
     "npy+jsonl": ("vectors.npy", "chunks.jsonl", "documents.jsonl"),
@@ -157,32 +177,42 @@ FOLDERS = {
 }
 
 
-def _call(how, verb, path, options, *collection):
-    """Calls a function or an adapter's, with those options that it takes."""
-    if isinstance(how, str):
-        try:
-            how = getattr(importlib.import_module(f"ragfile.exchange.stores.{how}"), verb)
-        except ImportError as error:
-            package = error.name or how
-            raise ImportError(missing(error, package, f"the format {how}"), name=package) from error
-    takes = how.__kwdefaults__ or {}
+def _function(how: Callable[..., Answer] | str, verb: str) -> Callable[..., Answer]:
+    """Return a function, or import it from its module in stores/."""
+    if not isinstance(how, str):
+        return how
+    try:
+        module = importlib.import_module(f"ragfile.exchange.stores.{how}")
+    except ImportError as error:
+        package = error.name or how
+        raise ImportError(missing(error, package, f"the format {how}"), name=package) from error
+    return cast("Callable[..., Answer]", getattr(module, verb))
+
+
+def _call(
+    how: Callable[..., Answer] | str, verb: str, path: Place, options: dict[str, object],
+    *collection: Collection,
+) -> Answer:  # fmt: skip
+    """Call the function of a format with those options that it takes."""
+    function = _function(how, verb)
+    takes = getattr(function, "__kwdefaults__", None) or {}
     given = {key: value for key, value in options.items() if key in takes and value is not None}
-    return how(*collection, path if isinstance(path, tuple) else os.fspath(path), **given)
+    return function(*collection, path if isinstance(path, tuple) else os.fspath(path), **given)
 
 
-def _flattened(collection):
-    """The same with the rows of its index alone, which takes FAISS."""
+def _flattened(collection: Collection) -> Collection:
+    """Return a copy with a flat index of the same rows; this needs FAISS."""
     optional("faiss", f"reading the rows of an {collection.index.class_name}")
     rows = importlib.import_module("ragfile.exchange.faiss.native").rows(collection.index)
     return dataclasses.replace(collection, index=Index.of(rows, collection.index.metric))
 
 
-def _format_of_folder(path):
+def _format_of_folder(path: StrPath) -> str | None:
     held = set(os.listdir(path))
     return next((kind for kind, names in FOLDERS.items() if set(names) <= held), None)
 
 
-def _format_of_file(path):
+def _format_of_file(path: StrPath) -> str | None:
     with open(path, "rb") as file:
         head = file.read(HEAD)
     if head.startswith(b"RAGFILE"):
@@ -202,7 +232,7 @@ def _format_of_file(path):
     )
 
 
-def _format_by_suffix(path):
+def _format_by_suffix(path: Place) -> str | None:
     if isinstance(path, tuple):
         return "faiss+json"
     suffix = os.path.splitext(os.fspath(path))[1].lower()

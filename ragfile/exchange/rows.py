@@ -1,14 +1,20 @@
-"""Passages: a collection as a flat list of texts with a vector each, which is all that most other
-stores know.
+"""Passages: a collection as a flat list of texts with one vector each, as most stores keep it.
 
-passages(collection)           what a store can hold of it, row by row
-gathered(passages, vectors)    the collection that such a list describes
+passages(collection)           the passages of a collection, row by row
+gathered(passages, vectors)    the collection of such a list
 """
 
-from dataclasses import dataclass, field
+from __future__ import annotations
 
-from ragfile.exchange.collection import Collection
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from ragfile.exchange.collection import Collection, JsonObject
 from ragfile.exchange.faiss.index import Index
+
+if TYPE_CHECKING:
+    from ragfile.types import Vectors
 
 
 @dataclass
@@ -23,11 +29,11 @@ class Passage:
     title: str = ""
     start: int | None = None
     end: int | None = None
-    metadata: dict = field(default_factory=dict)
+    metadata: JsonObject = field(default_factory=dict)
 
 
-def passages(collection):
-    """Every row, those of deleted documents too (their text is empty)."""
+def passages(collection: Collection) -> Iterator[Passage]:
+    """Yield every row; rows of deleted documents have an empty text."""
     for row, ref in enumerate(collection.refs):
         document = collection.documents.get(ref["document_id"]) or {}
         chunk = collection.chunk(row) or {}
@@ -46,20 +52,24 @@ def passages(collection):
         )
 
 
-def _metadata(document, chunk):
-    """The document's, with what only the chunk says: its page, its headers."""
+def _metadata(document: JsonObject, chunk: JsonObject) -> JsonObject:
+    """Merge the metadata of a document and its chunk."""
     both = (document.get("metadata"), chunk.get("metadata"))
     return {key: value for held in both if isinstance(held, dict) for key, value in held.items()}
 
 
-def gathered(found, vectors, *, model_name=None, metric="ip"):
-    """Passages with their vectors as documents: each text is a field of its document, named by its
-    chunk key.
+def gathered(
+    found: Iterable[Passage], vectors: Vectors, *, model_name: str | None = None,
+    metric: str = "ip",
+) -> Collection:  # fmt: skip
+    """Group passages into documents; each text becomes a field, named by its chunk key.
 
-    A chunk key that a document has already gets a number. Metadata that all passages of a document share
-    are the document's, and the others the chunk's.
+    A number is appended to chunk keys that repeat within a document. Metadata shared by all passages of
+    a document become the document's; the rest stay with the chunk.
     """
-    refs, documents, found = [], {}, list(found)
+    found = list(found)
+    refs: list[JsonObject] = []
+    documents: dict[str, JsonObject] = {}
     shared = _shared(found)
     for row, passage in enumerate(found):
         common = shared[passage.document_id]
@@ -75,9 +85,9 @@ def gathered(found, vectors, *, model_name=None, metric="ip"):
     return Collection(Index.of(vectors, metric), refs, documents, model_name)
 
 
-def _shared(found):
-    """The metadata that are the same in all passages of a document, by its id."""
-    shared: dict[str, dict] = {}
+def _shared(found: list[Passage]) -> dict[str, JsonObject]:
+    """Return the metadata common to all passages of a document, by its id."""
+    shared: dict[str, JsonObject] = {}
     for passage in found:
         held = shared.setdefault(passage.document_id, dict(passage.metadata))
         for key in [k for k, v in held.items() if passage.metadata.get(k, ...) != v]:
@@ -85,7 +95,7 @@ def _shared(found):
     return shared
 
 
-def _document(passage, metadata):
+def _document(passage: Passage, metadata: JsonObject) -> JsonObject:
     content = {"title": passage.title} if passage.title else {}
     held = {"id": passage.document_id, "source": passage.source, "content": content}
     return {**held, "metadata": dict(metadata), "chunks": {}}

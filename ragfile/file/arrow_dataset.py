@@ -1,45 +1,55 @@
-"""A file as a pyarrow.dataset.Dataset: whoever scans it reads the columns that he names, of the rows that pass.
+"""A file as a pyarrow.dataset.Dataset: a scan reads only the columns it names, of the rows that pass.
 
-    filter ─ the columns that it names ─ Arrow's own compute decides ─ rows ─ the columns that are asked for
+    filter ─ read the columns it names ─ Arrow evaluates it ─ rows ─ read the requested columns
 
-Nothing here translates conditions: Arrow evaluates them on the columns that they need, typed metadata
-most often, and only then are texts and vectors read, of the rows that are left.
+Conditions are not translated: Arrow evaluates them on the columns that they need, mostly typed
+metadata. Texts and vectors are then read only for the rows that pass.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import pyarrow
-import pyarrow.dataset as pads
+import pyarrow  # type: ignore[import-not-found,unused-ignore]  # it has no types
+import pyarrow.dataset as pads  # type: ignore[import-not-found,unused-ignore]  # it has no types
 
 from ragfile.file.arrow import ArrowFields
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterable
+    from typing import Any, NoReturn
+
+    from ragfile.file.stored_rows import StoredRows
+    from ragfile.types import Int64s
+
+    # pyarrow has no types.
+    Expression = Any
+    Columns = Iterable[str] | dict[str, Expression]
 
 PLACE = "row"
 
 
-class FileDataset(pads.Dataset):
-    """The live chunks of an open file, for DuckDB, polars, pyarrow and whatever scans datasets.
+class FileDataset(pads.Dataset):  # type: ignore[misc,unused-ignore]  # pyarrow has no types
+    """The live chunks of an open file, for DuckDB, polars, pyarrow and other scanners of datasets.
 
-    It has no fragments and cannot be joined in place: `to_table()` is for those.
+    It has no fragments and cannot be joined in place; use `to_table()` for that.
     """
 
-    def __init__(self, archive: Any, condition: Any = None) -> None:
+    def __init__(self, archive: StoredRows, condition: Expression | None = None) -> None:
         self._archive, self._condition = archive, condition
         self._fields = ArrowFields(archive)
         none = self._fields.stream(rows=archive.live_rows()[:0])
         self._schema = _reader(none).schema
 
     @property
-    def schema(self) -> Any:
-        """The columns and their types."""
+    def schema(self) -> pyarrow.Schema:
+        """Return the columns and their types."""
         return self._schema
 
-    def scanner(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
-        """A Scanner over the rows that pass and the columns that are asked for."""
+    def scanner(
+        self, columns: Columns | None = None, filter: Expression | None = None, **options: object
+    ) -> pads.Scanner:
+        """Return a Scanner over the requested columns of the rows that pass."""
         wanted = self._schema.names if columns is None else self._used(columns)
         rows = self._rows(filter)
         names = [name for name in self._schema.names if name in wanted] or [PLACE]
@@ -47,13 +57,13 @@ class FileDataset(pads.Dataset):
         options = {k: v for k, v in options.items() if k in ("batch_size", "use_threads")}
         return pads.Scanner.from_batches(reader, columns=columns, **options)
 
-    def _used(self, columns):
+    def _used(self, columns: Columns) -> list[str]:
         if not isinstance(columns, dict):
             return list(columns)
         return [name for made in columns.values() for name in _names_in(made, self._schema)]
 
-    def _rows(self, condition):
-        """The numbers of the live rows that pass."""
+    def _rows(self, condition: Expression | None) -> Int64s:
+        """Return the numbers of the live rows that pass."""
         rows = self._archive.live_rows()
         for one in (self._condition, condition):
             if one is None:
@@ -64,55 +74,74 @@ class FileDataset(pads.Dataset):
             rows = found.column(PLACE).to_numpy()
         return rows
 
-    def count_rows(self, filter: Any = None, **options: Any) -> int:
-        """How many rows pass."""
+    def count_rows(self, filter: Expression | None = None, **options: object) -> int:
+        """Return the number of rows that pass."""
         return len(self._rows(filter))
 
-    def to_table(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
-        """The rows that pass as a pyarrow.Table."""
+    def to_table(
+        self, columns: Columns | None = None, filter: Expression | None = None, **options: object
+    ) -> pyarrow.Table:
+        """Return the rows that pass as a pyarrow.Table."""
         return self.scanner(columns, filter, **options).to_table()
 
-    def to_batches(self, columns: Any = None, filter: Any = None, **options: Any) -> Any:
-        """The same batch by batch."""
-        return self.scanner(columns, filter, **options).to_batches()
+    def to_batches(
+        self, columns: Columns | None = None, filter: Expression | None = None, **options: object
+    ) -> Iterable[pyarrow.RecordBatch]:
+        """Return the rows that pass, batch by batch."""
+        batches: Iterable[pyarrow.RecordBatch] = self.scanner(
+            columns, filter, **options
+        ).to_batches()
+        return batches
 
-    def head(self, num_rows: int, columns: Any = None, filter: Any = None, **options: Any) -> Any:
-        """The first rows."""
+    def head(
+        self,
+        num_rows: int,
+        columns: Columns | None = None,
+        filter: Expression | None = None,
+        **options: object,
+    ) -> pyarrow.Table:
+        """Return the first rows that pass."""
         return self.scanner(columns, filter, **options).head(num_rows)
 
-    def take(self, indices: Any, columns: Any = None, filter: Any = None, **options: Any) -> Any:
-        """Rows by their place among those that pass."""
+    def take(
+        self,
+        indices: object,
+        columns: Columns | None = None,
+        filter: Expression | None = None,
+        **options: object,
+    ) -> pyarrow.Table:
+        """Return rows by their positions among those that pass."""
         return self.to_table(columns, filter).take(indices)
 
-    def filter(self, expression: Any) -> FileDataset:
-        """The same dataset, of the rows that pass a condition."""
+    def filter(self, expression: Expression) -> FileDataset:
+        """Return a dataset of the rows that also pass a condition."""
         both = expression if self._condition is None else self._condition & expression
         return FileDataset(self._archive, both)
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return FileDataset, (self._archive, self._condition)
 
-    def _refuse(self, *arguments: Any, **options: Any) -> Any:
-        raise NotImplementedError("a file has no fragments to do this with: use to_table() first")
+    def _refuse(self, *arguments: object, **options: object) -> NoReturn:
+        raise NotImplementedError("a RAGFile has no fragments: call to_table() first")
 
     get_fragments = replace_schema = join = join_asof = sort_by = _refuse
     partition_expression = property(_refuse)
 
 
-def _reader(stream):
+def _reader(stream: object) -> pyarrow.RecordBatchReader:
     return pyarrow.RecordBatchReader._import_from_c_capsule(stream)
 
 
-def _names_in(expression, schema):
-    """The columns that an expression names: without one of them it does not bind."""
+def _names_in(expression: Expression, schema: pyarrow.Schema) -> list[str]:
+    """Return the columns an expression names: it does not bind to a schema without one of them."""
     return [name for name in schema.names if not _binds(expression, _without(schema, name))]
 
 
-def _without(schema, name):
+def _without(schema: pyarrow.Schema, name: str) -> pyarrow.Schema:
     return pyarrow.schema([field for field in schema if field.name != name])
 
 
-def _binds(expression, schema):
+def _binds(expression: Expression, schema: pyarrow.Schema) -> bool:
     nothing = pyarrow.RecordBatchReader.from_batches(schema, [])
     try:
         pads.Scanner.from_batches(nothing, columns={"made": expression})

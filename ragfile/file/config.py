@@ -1,12 +1,13 @@
-"""What a file says of how it was made (rag.config), read as what a stranger wrote: every field is of its type or the file is refused.
+"""The build settings of a file (rag.config). They are untrusted: a field of a wrong type is refused.
 
-Fields that are not known here are kept as they are. So much is refused for all JSON in a file: more than DEPTH levels, which
-other programs would stumble over, and lone surrogates in the configuration, which cannot be written again.
+Unknown fields are kept. JSON in any section may nest DEPTH levels at most, since other programs fail
+on more. Lone surrogates are refused in the configuration, because they cannot be written again.
 """
 
 import json
 import math
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeGuard
 
 from ragfile import _core
 from ragfile.errors import CorruptError, VersionError
@@ -17,8 +18,8 @@ METRICS = ("cosine", "ip", "l2")
 STATIC_WEIGHT, TRANSFORMER_WEIGHT = 6, 4  # calibrated fusion's w by kind of model
 
 
-def read_config(raw, path):
-    """The fields of rag.config, checked."""
+def read_config(raw: bytes, path: str) -> dict[str, Any]:
+    """Return the checked fields of rag.config."""
     try:
         found = json.loads(raw)
         if is_too_deep(found):
@@ -26,7 +27,7 @@ def read_config(raw, path):
         json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise CorruptError(f"{path}: rag.config is not JSON", section="rag.config") from None
-    if not isinstance(found, dict):
+    if not is_object(found):
         raise CorruptError(f"{path}: rag.config is not an object", section="rag.config")
     bad = next(
         (name for name, fits in FIELDS.items() if name in found and not fits(found[name])), None
@@ -40,8 +41,18 @@ def read_config(raw, path):
     return found
 
 
-def is_too_deep(value):
-    """Whether JSON nests more than DEPTH deep."""
+def is_object(value: object) -> TypeGuard[dict[str, Any]]:
+    """Return whether a JSON value is an object."""
+    return isinstance(value, dict)
+
+
+def is_list(value: object) -> TypeGuard[list[Any]]:
+    """Return whether a JSON value is a list."""
+    return isinstance(value, list)
+
+
+def is_too_deep(value: object) -> bool:
+    """Return whether JSON nests more than DEPTH levels."""
     level = [value]
     for _ in range(DEPTH + 1):
         level = [
@@ -52,8 +63,8 @@ def is_too_deep(value):
     return True
 
 
-def check_json(value: Any, room: int = DEPTH + 1) -> None:
-    """Refuses what a reader would refuse: deeper nesting, and keys that JSON would make strings."""
+def check_json(value: object, room: int = DEPTH + 1) -> None:
+    """Raise for JSON that a reader would refuse: too deep, or with keys that are not strings."""
     if not isinstance(value, dict | list | tuple):
         return
     if not room:
@@ -68,10 +79,10 @@ def check_json(value: Any, room: int = DEPTH + 1) -> None:
             check_json(part, room - 1)
 
 
-def is_policy(value):
-    """A chunk policy as it is recorded, or None for one that is not known."""
+def is_policy(value: object) -> bool:
+    """Return whether a value is a recorded chunk policy, or None for an unknown one."""
     return value is None or (
-        isinstance(value, dict)
+        is_object(value)
         and isinstance(value.get("kind", ""), str)
         and _is_whole(value.get("size", 1), 1, 1 << 32)
         and _is_whole(value.get("overlap", 0), 0, 1 << 32)
@@ -81,22 +92,24 @@ def is_policy(value):
     )
 
 
-def _parts(value):
-    inner = value.values() if isinstance(value, dict) else value
+def _parts(value: dict[Any, Any] | list[Any]) -> list[dict[Any, Any] | list[Any]]:
+    inner = value.values() if is_object(value) else value
     return [part for part in inner if isinstance(part, dict | list)]
 
 
-def _is_whole(value, low, high):
+def _is_whole(value: object, low: int, high: int) -> bool:
     return type(value) is int and low <= value <= high
 
 
-def _is_number(value, low):
-    return type(value) in (int, float) and low <= value < 1e300 and math.isfinite(value)
+def _is_number(value: object, low: float) -> bool:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return low <= value < 1e300 and math.isfinite(value)
 
 
-def _is_model(value):
+def _is_model(value: object) -> bool:
     return value is None or (
-        isinstance(value, dict)
+        is_object(value)
         and isinstance(value.get("name"), str)
         and (value.get("dims") is None or _is_whole(value["dims"], 1, DIM_LIMIT))
         and (value.get("spec") is None or isinstance(value["spec"], str))
@@ -105,9 +118,9 @@ def _is_model(value):
     )
 
 
-def _is_fusion(value):
+def _is_fusion(value: object) -> bool:
     return value is None or (
-        isinstance(value, dict)
+        is_object(value)
         and isinstance(value.get("method", ""), str)
         and _is_number(value.get("w", 1), 1e-300)
         and _is_number(value.get("rrf_k", 1), 0)
@@ -115,41 +128,43 @@ def _is_fusion(value):
     )
 
 
-def _is_context(value):
+def _is_context(value: object) -> bool:
     return value is None or (
-        isinstance(value, dict)
+        is_object(value)
         and isinstance(value.get("kind"), str)
         and _is_number(value.get("weight", 1), 1e-300)
     )
 
 
-def _is_analysis(value):
+def _is_analysis(value: object) -> bool:
     return (
-        isinstance(value, dict)
+        is_object(value)
         and isinstance(value.get("words"), str)
         and _is_number(value.get("k1"), 0)
         and _is_number(value.get("b"), 0)
     )
 
 
-def _are_labels(value):
-    tags = value.get("tags", []) if isinstance(value, dict) else None
+def _are_labels(value: object) -> bool:
+    if not is_object(value):
+        return False
+    tags = value.get("tags", [])
     return (
-        isinstance(tags, list)
+        is_list(tags)
         and all(isinstance(tag, str) for tag in tags)
         and isinstance(value.get("metadata", {}), dict)
     )
 
 
-def _is_selection(value):
-    if not isinstance(value, dict) or not isinstance(value.get("ignore", True), bool):
+def _is_selection(value: object) -> bool:
+    if not is_object(value) or not isinstance(value.get("ignore", True), bool):
         return False
     globs = [value.get(name, []) for name in ("include", "exclude")]
-    return all(isinstance(some, list) and all(isinstance(g, str) for g in some) for some in globs)
+    return all(is_list(some) and all(isinstance(g, str) for g in some) for some in globs)
 
 
 def config_of(reader: _core.Reader, path: str) -> dict[str, Any]:
-    """What an open generation says of how it was made."""
+    """Return the build settings of an open generation."""
     section = reader.section("rag.config")
     if section is None:
         return {}
@@ -158,11 +173,12 @@ def config_of(reader: _core.Reader, path: str) -> dict[str, Any]:
 
 
 def first_generation(reader: _core.Reader, path: str) -> int:
-    """The number of a file's first commit: 1, or more where a compaction counted on."""
-    return config_of(reader, path).get("first_generation", 1)
+    """Return the number of a file's first commit: 1, or more after a compaction."""
+    first: int = config_of(reader, path).get("first_generation", 1)
+    return first
 
 
-FIELDS = {
+FIELDS: dict[str, Callable[[Any], bool]] = {
     "first_generation": lambda value: _is_whole(value, 1, 1 << 62),
     "dim": lambda value: value is None or _is_whole(value, 1, DIM_LIMIT),
     "metric": lambda value: isinstance(value, str),

@@ -1,7 +1,11 @@
-"""What must hold between the sections of a file, beyond each one's own bytes: every leg covers the same rows, ids live once.
+"""Check that the sections of a file agree: every retriever covers the same rows, an id is live once.
 
-Part of verify. A fault is (kind, offset, what, section), as the container's.
+Part of verify. A fault is (kind, offset, description, section), as the container's.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -11,14 +15,32 @@ from ragfile.file import sample_rows
 from ragfile.file.row_segment import unpack
 from ragfile.text import restored
 
-LONGEST = (1 << 32) - 1  # a length that may stand for a longer one
-LEGS = ("vector", "rag.terms")
-ROWS = 8192  # whose vectors are looked at together
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ragfile.file.container import Container
+    from ragfile.file.row_segment import RowSegment
+    from ragfile.types import Booleans
+
+    Fault = tuple[str, int, str, str]  # kind, offset, description, section
+
+LONGEST = (1 << 32) - 1  # a length that may represent a longer one
+RETRIEVERS = ("vector", "rag.terms")  # the section of each
+ROWS = 8192  # whose vectors are checked together
 
 
-def disagreements(archive) -> list[tuple[str, int, str, str]]:
-    """Faults between the sections of an open file."""
-    faults: list[tuple[str, int, str, str]] = []
+class CheckedRows(Protocol):
+    """The segments of an open file, and the file as a container."""
+
+    @property
+    def segments(self) -> Sequence[RowSegment]: ...
+    @property
+    def file(self) -> Container: ...
+
+
+def disagreements(archive: CheckedRows) -> list[Fault]:
+    """Return the faults between the sections of an open file."""
+    faults: list[Fault] = []
     for segment in archive.segments:
         for look in (
             _streams, _records, _vectors, bare_faults, term_faults, shadow_faults, sample_faults, fine_faults,
@@ -39,7 +61,7 @@ def disagreements(archive) -> list[tuple[str, int, str, str]]:
     ]
 
 
-def _open_whole(reader):
+def _open_whole(reader: _core.Reader) -> None:
     """Raise FormatError if a section of the whole file cannot be opened."""
     if (section := reader.section("rag.origin")) is not None:
         _core.Stream(section, unpack)
@@ -47,19 +69,19 @@ def _open_whole(reader):
         _core.Frequencies(section)
 
 
-def _streams(segment):
-    """The trailers and tables of texts and metadata are valid."""
+def _streams(segment: RowSegment) -> Iterable[Fault]:
+    """Check the trailers and tables of texts and metadata."""
     if segment.has("rag.text"):
         _ = segment.texts, segment.meta
     return ()
 
 
-def _fault(what, section):
+def _fault(what: str, section: str) -> Fault:
     return ("CorruptError", 0, what, section)
 
 
-def _records(segment):
-    """A document lives or dies as a whole. The core finds those that are worth a look."""
+def _records(segment: RowSegment) -> Iterator[Fault]:
+    """Check that documents are live or deleted as a whole, of those that the core finds doubtful."""
     if segment.section("rag.chunks") is None:
         return
     mask = segment.live_mask()
@@ -67,16 +89,17 @@ def _records(segment):
         yield from _document(segment, number, mask)
 
 
-def _document(segment, number, mask):
+def _document(segment: RowSegment, number: int, mask: Booleans) -> Iterator[Fault]:
     rows = segment.records.document(number).rows
     part = mask[rows.start : rows.stop]
     yield from _original(segment, number)
     if len(part) != len(rows) or (rows and part.any() != part.all()):
-        yield _fault(f"document {number} of segment {segment.number} lives in part", "rag.tombs")
+        what = f"document {number} of segment {segment.number} is deleted in part"
+        yield _fault(what, "rag.tombs")
 
 
-def _original(segment, number):
-    """Where a document says what its text was before normalisation, the edits are such of its text, and its body is in it."""
+def _original(segment: RowSegment, number: int) -> Iterator[Fault]:
+    """Check that a document's edits apply to its text, and that its body is inside of it."""
     record = segment.records.document(number)
     fields = segment.fields(record.meta_at, record.meta_size)
     if fields.get("body", 0) > record.text_chars:
@@ -88,8 +111,8 @@ def _original(segment, number):
             yield _fault(f"the original text of document {record.id!r}: {error}", "rag.meta")
 
 
-def gone_faults(segment):
-    """`rag.gone` marks documents without rows, as many as it has items."""
+def gone_faults(segment: RowSegment) -> Iterator[Fault]:
+    """Check that `rag.gone` marks documents without rows, as many as it has items."""
     section = segment.section("rag.gone")
     if section is None:
         return
@@ -97,7 +120,7 @@ def gone_faults(segment):
     if len(section) != (count + 7) // 8:
         yield _fault("a bitmap of another size than its documents", "rag.gone")
         return
-    bits = np.unpackbits(np.frombuffer(section, np.uint8), bitorder="little")
+    bits = np.unpackbits(np.frombuffer(memoryview(section), np.uint8), bitorder="little")
     marked = np.flatnonzero(bits).tolist()
     if len(marked) != segment.reader.entry("rag.gone", segment.number)["items"]:
         yield _fault("not as many deleted documents as items", "rag.gone")
@@ -107,8 +130,10 @@ def gone_faults(segment):
         yield _fault("a document that has rows", "rag.gone")
 
 
-def stale_faults(records, segments):
-    """`rag.stale` lists live documents that have a text of their own, each once."""
+def stale_faults(
+    records: Iterable[dict[str, Any]], segments: Sequence[RowSegment]
+) -> Iterator[Fault]:
+    """Check that `rag.stale` lists live documents with a text of their own, each once."""
     listed = [doc_id for record in records for doc_id in record["documents"]]
     if len(set(listed)) != len(listed):
         yield _fault("a document is listed twice", "rag.stale")
@@ -119,14 +144,14 @@ def stale_faults(records, segments):
         yield _fault(f"document {doc_id!r} is not live, or has no text of its own", "rag.stale")
 
 
-def _vectors(segment):
+def _vectors(segment: RowSegment) -> Iterable[Fault]:
     if segment.section("vector") is not None:
         segment.vector_layout()
     return ()
 
 
-def bare_faults(segment):
-    """`rag.bare` names the rows without a vector, which are NaN in every component; all others are finite."""
+def bare_faults(segment: RowSegment) -> Iterator[Fault]:
+    """Check that `rag.bare` names the rows without a vector: all components NaN; others finite."""
     section = segment.section("rag.bare")
     if section is None:
         return
@@ -143,7 +168,7 @@ def bare_faults(segment):
         yield from _components(segment, bare)
 
 
-def _components(segment, bare):
+def _components(segment: RowSegment, bare: Booleans) -> Iterator[Fault]:
     for first in range(0, segment.rows, ROWS):
         count = min(ROWS, segment.rows - first)
         stored, part = segment.stored_vectors(first, count), bare[first : first + count]
@@ -154,8 +179,8 @@ def _components(segment, bare):
             return
 
 
-def term_faults(segment):
-    """What the fields of a row have of their own is a part of what the row has."""
+def term_faults(segment: RowSegment) -> Iterator[Fault]:
+    """Check that the lengths of a row's fields add up to no more than the row's length."""
     if segment.section("rag.terms") is None:
         return
     lexicon = segment.lexicon
@@ -164,7 +189,7 @@ def term_faults(segment):
     segment.attach_fields()
     rest, weights = lexicon.lengths().astype(np.int64), lexicon.analysis.built_weights
     capped = rest >= LONGEST
-    for field, weight in zip(lexicon.fields, weights[1:], strict=True):
+    for field, weight in zip(lexicon.fields or (), weights[1:], strict=True):
         rest -= weight * field.lengths().astype(np.int64)
     wrong = np.flatnonzero(((rest < 0) | (rest % weights[0] != 0)) & ~capped)
     if len(wrong):
@@ -172,15 +197,15 @@ def term_faults(segment):
         yield _fault(what, "rag.terms")
 
 
-def shadow_faults(segment):
-    """The shadow is true of every row."""
+def shadow_faults(segment: RowSegment) -> Iterable[Fault]:
+    """Check the error bounds of the shadow for every row."""
     if segment.has("vector") and segment.shadow is not None:
         segment.matrix.check_shadow()
     return ()
 
 
-def sample_faults(segment):
-    """`rag.sample` has the rows that it must have, and their vectors."""
+def sample_faults(segment: RowSegment) -> Iterator[Fault]:
+    """Check that `rag.sample` has the required rows and their vectors."""
     stored = sample_rows.stored_sample(segment)
     if stored is None:
         return
@@ -200,29 +225,29 @@ def sample_faults(segment):
             yield _fault(f"the sample has another vector of row {row}", "rag.sample")
 
 
-def fine_faults(segment):
-    """The finer sums of `rag.fine` are those of the sections that they name."""
+def fine_faults(segment: RowSegment) -> Iterator[Fault]:
+    """Check the finer sums of `rag.fine` against the sections that they name."""
     section = segment.section("rag.fine")
     if section is None:
         return
     grain, parts = _core.fine_sums(section)
-    there = {e["at"]: e for e in segment.reader.entries if e["segment"] == segment.number}
+    by_offset = {e["at"]: e for e in segment.reader.entries if e["segment"] == segment.number}
     for at, size, sums in parts:
-        entry = there.get(at)
+        entry = by_offset.get(at)
         if entry is None or entry["size"] != size:
             continue
-        raw = bytes(segment.section(entry["name"]))
+        raw = bytes(segment.need(entry["name"]))
         if sums != [_core.hash64(raw[i : i + grain]) for i in range(0, size, grain)]:
             yield _fault(f"finer sums are not those of {entry['name']}", "rag.fine")
 
 
-def _hash(segment, row):
+def _hash(segment: RowSegment, row: int) -> int:
     doc_id, index = segment.records.key(row)
     return _core.hash64(doc_id + index.to_bytes(4, "little"))
 
 
-def column_faults(segment):
-    """`rag.columns` says what the metadata say: made of them once more, each column has the same bytes."""
+def column_faults(segment: RowSegment) -> Iterator[Fault]:
+    """Check that columns made from the metadata again have the bytes of `rag.columns`."""
     section = segment.section("rag.columns")
     if section is None:
         return
@@ -242,47 +267,46 @@ def column_faults(segment):
         if other is None and stored.has_values(number) and not made.is_partial:
             yield _fault(f"a column of {path!r}, which no row has", "rag.columns")
         elif other is not None and not _is_same_column(stored, number, made, other):
-            yield _fault(f"the column of {path!r} says other than the metadata", "rag.columns")
+            yield _fault(f"the column of {path!r} differs from the metadata", "rag.columns")
 
 
-def _is_same_column(stored, i, made, j):
-    """Where one of them has no values there is nothing to compare."""
+def _is_same_column(stored: _core.StoredColumns, i: int, made: _core.StoredColumns, j: int) -> bool:
+    """Return whether two columns are equal; one without values equals any other."""
     if not (stored.has_values(i) and made.has_values(j)):
         return True
     stored.column(i)  # which checks it
     return stored.data(i) == made.data(j)
 
 
-def _between(segments):
-    """Each leg is in all segments with live rows or in none, and an id lives in one of them."""
+def _between(segments: Sequence[RowSegment]) -> Iterator[Fault]:
+    """Check that each retriever is in all segments with live rows or none, and that ids are unique."""
     filled = [segment for segment in segments if segment.live]
-    for leg in LEGS:
-        without = [s.number for s in filled if not s.has(leg) and not _may_lack(s, leg)]
-        if without and any(s.has(leg) and _has_rows(s, leg) for s in filled):
+    for name in RETRIEVERS:
+        without = [s.number for s in filled if not s.has(name) and not _may_lack(s, name)]
+        if without and any(s.has(name) and _has_rows(s, name) for s in filled):
             yield _fault(
-                f"segments {', '.join(map(str, without))} have no {leg}, and others have", leg
+                f"segments {', '.join(map(str, without))} have no {name}, and others have", name
             )
-    homes = {}
+    homes: dict[str, int] = {}
     for segment, number in _in_several(segments):
-        there = segment.document(number)
-        if there.is_live and homes.setdefault(there.id, segment.number) != segment.number:
-            yield _fault(
-                f"document {there.id!r} lives in segments {homes[there.id]} and {segment.number}",
-                "rag.ids",
-            )
+        document = segment.document(number)
+        home = homes.setdefault(document.id, segment.number) if document.is_live else None
+        if home not in (None, segment.number):
+            what = f"document {document.id!r} is live in segments {home} and {segment.number}"
+            yield _fault(what, "rag.ids")
 
 
-def _may_lack(segment, leg):
-    """Whether a segment says itself that its rows have no vectors."""
-    return leg == "vector" and segment.has("rag.bare")
+def _may_lack(segment: RowSegment, retriever: str) -> bool:
+    """Return whether a segment records that its rows have no vectors."""
+    return retriever == "vector" and segment.has("rag.bare")
 
 
-def _has_rows(segment, leg):
-    return leg != "vector" or segment.vector_count > 0
+def _has_rows(segment: RowSegment, retriever: str) -> bool:
+    return retriever != "vector" or segment.vector_count > 0
 
 
-def _in_several(segments):
-    """(segment, number) of the documents whose ids may be in another segment, too."""
+def _in_several(segments: Sequence[RowSegment]) -> Iterator[tuple[RowSegment, int]]:
+    """Yield (segment, number) of the documents with ids that may be in another segment, too."""
     held = [segment for segment in segments if segment.section("rag.chunks") is not None]
     hashes = [segment.records.id_hashes() for segment in held] if len(held) > 1 else []
     if not hashes:

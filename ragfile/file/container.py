@@ -36,7 +36,7 @@ class Container:
 
     @property
     def config(self) -> dict[str, Any]:
-        """What the file records of how it was made."""
+        """The build settings of the file."""
         return self._snapshot.config
 
     @property
@@ -61,7 +61,7 @@ class Container:
 
     @property
     def has_lost_commit(self) -> bool:
-        """Whether a newer commit was made and is damaged; info names it."""
+        """Whether a newer commit exists and is damaged; info names it."""
         return bool(self._snapshot.commit["lost_generation"])
 
     @property
@@ -72,7 +72,7 @@ class Container:
         return signatures.signatures(self.reader) if self.reader.has("rag.signatures") else []
 
     def section(self, name: str, segment: int | None = None) -> _core.Section | None:
-        """Return the bytes of a section, as a read-only buffer with lazy checksums, or None without one."""
+        """Return a section as a read-only buffer with lazy checksums, or None if it is missing."""
         if segment is not None:
             return self.reader.section(name, segment)
         numbers = [0, *(s.number for s in self._segments)]
@@ -91,8 +91,7 @@ class Container:
     def rows_in(self, start: int, end: int) -> list[int]:
         """Return the live rows with records that begin at bytes [start, end) of the file.
 
-        Any partition of the file gives each row once: this is how a file is split between workers that know only byte
-        ranges.
+        Any partition of the file gives each row once, so workers that know only byte ranges can share a file.
         """
         found: list[int] = []
         for segment in self._segments:
@@ -124,12 +123,12 @@ class Container:
 
     @property
     def stale_records(self) -> list[dict[str, Any]]:
-        """The content of rag.stale: [{"chunking": policy, "documents": ids}], documents cut by another policy than the file's."""
+        """The documents chunked by another policy than the file's: [{"chunking": policy, "documents": ids}]."""
         return read_stale(self.reader, self.path)
 
     @property
     def compaction(self) -> str:
-        """Why compaction would pay, or ""."""
+        """Reason to compact the file, or ""."""
         size, kept = self._snapshot.bytes.size, float(PAYS_FROM)
         live = {
             segment.number: segment.live / segment.rows if segment.rows else 1
@@ -144,7 +143,7 @@ class Container:
 
     @property
     def info(self) -> dict[str, Any]:
-        """The file at a glance."""
+        """Facts about the file, by name."""
         snapshot, commit = self._snapshot, self._snapshot.commit
         prefetch.whole(
             [s for s in self._segments if s.has_deletions],

@@ -1,13 +1,14 @@
-"""The two exact legs over all segments of a file: nearest vectors and BM25, by row.
+"""The two exact retrievers over all segments of a file: nearest vectors and BM25, by row.
 
-Each segment answers with its own k best; what they say is merged by score, and ties by (document id, chunk index), so that
-a file in many segments answers as one that was built at once. Statistics are those of the live rows of the whole file.
+Each segment answers with its own k best. The answers are merged by score, ties by (document id, chunk
+index), so a file in many segments answers as one that was built at once. Statistics are those of the
+live rows of the whole file.
 """
 
 from __future__ import annotations
 
 import bisect
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypedDict
 
 import numpy as np
 
@@ -16,7 +17,18 @@ from ragfile.file import prefetch
 from ragfile.ground.lru import Lru
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ragfile.file.row_segment import RowSegment
+    from ragfile.ingest.analysis import Statistics
+    from ragfile.types import Float32s, Int64s
+
+    Words = NDArray[np.uint64]  # a bit for each row of a segment
+    Sets = Sequence[Words | None] | _core.Filters  # rows by segment, or such for each question
+    Answers = tuple[Int64s, Float32s]  # rows and their scores, [questions, k]
+    RowNumbers = Int64s | Sequence[int]
 
 NOTHING = -np.inf
 BATCH_ROWS = 1 << 20  # of all segments' answers together, before they are merged
@@ -24,47 +36,65 @@ FIRST_OF_ALL = 256  # rows; eight times as many where those were not all
 QUESTIONS = 64  # whose statistics are kept
 
 
-class Segments(list):
-    """The segments of one commit that are asked together, and what is made of them when they are first asked."""
+class ScoreOptions(TypedDict, total=False):
+    """Arguments of `_core.Lexicon.score`, without rows and queries."""
 
-    def __init__(self, segments, has_vectors):
+    stats: Statistics | None
+    of: int
+    k1: float | None
+    b: float | None
+
+
+class Segments(list["RowSegment"]):
+    """The segments of one commit that are searched together, with the structures of a search.
+
+    They are made on first use.
+    """
+
+    _living: list[Words | None] | None
+    _lexicons: _core.Lexicons | None
+    _matrices: list[_core.Matrix] | None
+    _parts: _core.Parts | None
+    _asker: _core.Lexicon | None
+
+    def __init__(self, segments: Sequence[RowSegment], has_vectors: bool) -> None:
         super().__init__(segments)
         self._lexicons = self._matrices = self._parts = self._asker = None
         self._living = None
         self._has_vectors = has_vectors
         self.is_elsewhere = bool(segments) and segments[0].reader.is_elsewhere
-        self._questions = Lru(QUESTIONS)
+        self._questions: Lru[str, _core.Queries] = Lru(QUESTIONS)
 
-    # Without functools.cached_property: before Python 3.12 it holds a lock that a fork can leave closed.
+    # functools.cached_property would hold a lock before Python 3.12, which a fork can leave closed.
 
     @property
-    def living(self):
-        """The rows of each segment that are not deleted, as the core takes them; None for all of them."""
+    def living(self) -> list[Words | None]:
+        """Return the live rows of each segment for the core; None for all of them."""
         if self._living is None:
             self._living = [s.alive for s in self]
         return self._living
 
     @property
-    def asker(self):
-        """The first lexicon, which answers by itself where it is the only one."""
+    def asker(self) -> _core.Lexicon:
+        """Return the first lexicon, which answers by itself if it is the only one."""
         if self._asker is None:
             self._asker = self[0].lexicon
         return self._asker
 
     @property
-    def lexicons(self):
-        """All lexicons as one, or None for one that can answer by itself: its statistics are those of its live rows."""
+    def lexicons(self) -> _core.Lexicons | None:
+        """Return all lexicons as one, or None if there is one that counts live rows only."""
         return None if len(self) == 1 and self.living[0] is None else self.all_lexicons
 
     @property
-    def all_lexicons(self):
-        """The same where there is one, too."""
+    def all_lexicons(self) -> _core.Lexicons:
+        """Return all lexicons as one, also where there is only one."""
         if self._lexicons is None:
             self._lexicons = _core.Lexicons([(s.lexicon, s.alive, s.base) for s in self])
         return self._lexicons
 
-    def attach_fields(self, path):
-        """Opens the numbers that the fields of BM25 have of their own."""
+    def attach_fields(self, path: str) -> None:
+        """Open the postings that single BM25 fields have."""
         without = sum(not segment.has_fields for segment in self)
         if without:
             raise ValueError(
@@ -76,14 +106,15 @@ class Segments(list):
             segment.attach_fields()
 
     @property
-    def matrices(self):
+    def matrices(self) -> list[_core.Matrix]:
+        """Return the matrix of each segment."""
         if self._matrices is None:
             self._matrices = [s.matrix for s in self]
         return self._matrices
 
     @property
-    def parts(self):
-        """The same for what makes one answer of several."""
+    def parts(self) -> _core.Parts:
+        """Return the merger of the segments' answers."""
         if self._parts is None:
             several, vectors = len(self) > 1, self._has_vectors
             self._parts = _core.Parts(
@@ -94,16 +125,20 @@ class Segments(list):
             )
         return self._parts
 
-    def parts_with(self, near):
-        """The same where only the segments `near` have vectors."""
+    def parts_with(self, near: Iterable[RowSegment]) -> _core.Parts:
+        """Return the merger where only the segments `near` have vectors."""
         matrices, several = {s.base: s.matrix for s in near}, len(self) > 1
         return _core.Parts(
             [(s.base, s.rows, s.records if several else None, matrices.get(s.base)) for s in self]
         )
 
-    def questions(self, texts, terms=(), weights=None):
-        """Texts as terms; with several segments, each with its frequency in all of them, which for the last questions is kept.
-        weights are of attached fields."""
+    def questions(
+        self, texts: Sequence[str], terms: Sequence[str] = (), weights: Sequence[int] | None = None
+    ) -> _core.Queries:
+        """Return texts as terms, with their frequencies in all segments if there are several.
+
+        The frequencies of the last questions are kept. weights are of attached fields.
+        """
         if weights is not None:
             return self.all_lexicons.weighed(texts, terms, weights)
         lexicons = self.lexicons
@@ -122,23 +157,33 @@ class Segments(list):
         return known
 
 
-def nothing(count, k) -> Any:
-    """Answers without a row."""
+def nothing(count: int, k: int) -> Answers:
+    """Return answers without a row."""
     return np.full((count, k), -1, np.int64), np.full((count, k), NOTHING, np.float32)
 
 
-def nearest(segments, queries, k, sets, threads, least=None, effort=1.0, recall=None) -> Any:
-    """(rows int64[m, k], scores float32[m, k]); what is left over is row -1, score -inf.
+def nearest(
+    segments: Segments,
+    queries: ArrayLike,
+    k: int,
+    sets: Sets,
+    threads: int | None,
+    min_score: Float32s | None = None,
+    effort: float = 1.0,
+    recall: NDArray[np.float64] | None = None,
+) -> Answers:
+    """Return the k nearest rows of each query: (rows int64[m, k], scores float32[m, k]).
 
-    With an effort below 1, recall (float64[m]) is set to the share of the k best that each answer has.
+    Unused places are row -1 with score -inf. With an effort below 1, recall (float64[m]) is set to the
+    share of the k best that each answer has.
     """
     if len(segments) == 1:
         one = sets if isinstance(sets, _core.Filters) else sets[0]
         matrix = segments.matrices[0]
-        found, scores = matrix.nearest(queries, k, one, threads, least, effort, recall)
+        found, scores = matrix.nearest(queries, k, one, threads, min_score, effort, recall)
         return numbered(segments[0], found), scores
     found, scores = _core.nearest(
-        segments.matrices, queries, k, sets, threads, least, effort, recall
+        segments.matrices, queries, k, sets, threads, min_score, effort, recall
     )
     bases = np.array([s.base for s in segments], dtype=np.int64)[None, :, None]
     return segments.parts.merge(
@@ -146,8 +191,8 @@ def nearest(segments, queries, k, sets, threads, least=None, effort=1.0, recall=
     )
 
 
-def all_reaching(ask, most) -> Any:
-    """ask(k) with k as large as an answer needs it, `most` at most: until no answer is full."""
+def all_reaching(ask: Callable[[int], Answers], most: int) -> Answers:
+    """Return ask(k), with k raised up to `most` until no answer is full."""
     k = min(FIRST_OF_ALL, most)
     while True:
         rows, scores = ask(k)
@@ -157,16 +202,16 @@ def all_reaching(ask, most) -> Any:
         k = min(8 * k, most)
 
 
-def reaching(found, floors) -> Any:
-    """Answers without the rows below a floor."""
+def reaching(found: Answers, floors: Float32s) -> Answers:
+    """Remove the rows below a floor from answers."""
     rows, scores = found
     is_below = scores < floors[:, None]
     rows[is_below], scores[is_below] = -1, NOTHING
     return rows, scores
 
 
-def vector_scores(segments, rows, query):
-    """The canonical score of each row; NaN for one without a vector."""
+def vector_scores(segments: Segments, rows: RowNumbers, query: ArrayLike) -> Float32s:
+    """Return the canonical score of each row; NaN for one without a vector."""
     if _are_of_one(segments, rows):
         return segments.matrices[0].scores(_local(segments[0], rows), query)
     return _ascending(
@@ -177,14 +222,28 @@ def vector_scores(segments, rows, query):
     )
 
 
-def match(segments, texts, k, sets, threads, k1, b, queries=None, weights=None) -> Any:
-    """As nearest, by BM25. queries are the texts as terms, where they are known; weights are of fields."""
+def match(
+    segments: Segments,
+    texts: Sequence[str],
+    k: int,
+    sets: Sets,
+    threads: int | None,
+    k1: float | None,
+    b: float | None,
+    queries: _core.Queries | None = None,
+    weights: Sequence[int] | None = None,
+) -> Answers:
+    """Return the k best rows of each text by BM25, as nearest does.
+
+    queries are the texts as terms, if they are known; weights are of fields.
+    """
     if segments.is_elsewhere:
         prefetch.lists(segments, texts, weights is not None)
     if segments.lexicons is None:
         queries = segments.questions(texts, weights=weights) if queries is None else queries
         return _match_one(segments, queries, k, sets, threads, k1, b, None)
-    answers, each = [], max(1, BATCH_ROWS // max(1, len(segments) * k))
+    answers: list[Answers] = []
+    each = max(1, BATCH_ROWS // max(1, len(segments) * k))
     for first in range(0, len(texts), each) or (0,):
         some = queries if queries is not None and each >= len(texts) else None
         if some is None:
@@ -192,14 +251,21 @@ def match(segments, texts, k, sets, threads, k1, b, queries=None, weights=None) 
         part = sets.part(first, first + each) if isinstance(sets, _core.Filters) else sets
         found, scores = segments.lexicons.match(some, k, part, threads=threads, k1=k1, b=b)
         answers.append(segments.parts.merge(found, scores, k, _threads(threads)))
-    return (
-        answers[0]
-        if len(answers) == 1
-        else tuple(np.concatenate(part) for part in zip(*answers, strict=True))
-    )
+    if len(answers) == 1:
+        return answers[0]
+    return np.concatenate([a[0] for a in answers]), np.concatenate([a[1] for a in answers])
 
 
-def _match_one(segments, queries, k, sets, threads, k1, b, stats) -> Any:
+def _match_one(
+    segments: Segments,
+    queries: _core.Queries,
+    k: int,
+    sets: Sets,
+    threads: int | None,
+    k1: float | None,
+    b: float | None,
+    stats: Statistics | None,
+) -> Answers:
     one = sets if isinstance(sets, _core.Filters) else sets[0]
     found, scores = segments.asker.match(
         queries, k, where=one, threads=threads, k1=k1, b=b, stats=stats
@@ -208,8 +274,17 @@ def _match_one(segments, queries, k, sets, threads, k1, b, stats) -> Any:
     return numbered(segments[0], found), scores
 
 
-def match_queries(segments, queries, k, sets, threads, stats, k1, b) -> Any:
-    """As match, of Queries whose terms have their frequency in a whole that these segments are a part of."""
+def match_queries(
+    segments: Segments,
+    queries: _core.Queries,
+    k: int,
+    sets: Sets,
+    threads: int | None,
+    stats: Statistics | None,
+    k1: float | None,
+    b: float | None,
+) -> Answers:
+    """Match Queries that carry term frequencies of a collection that includes these segments."""
     if segments.is_elsewhere:
         prefetch.lists_of(segments, queries, bool(queries.weights))
     if segments.lexicons is None:
@@ -220,21 +295,38 @@ def match_queries(segments, queries, k, sets, threads, stats, k1, b) -> Any:
     return segments.parts.merge(found, scores, k, _threads(threads))
 
 
-def query_scores(segments, rows, queries, of, stats, k1, b):
-    """As bm25_scores, for one of such Queries."""
-    options = {"stats": stats, "of": of, "k1": k1, "b": b}
+def query_scores(
+    segments: Segments,
+    rows: RowNumbers,
+    queries: _core.Queries,
+    of: int,
+    stats: Statistics | None,
+    k1: float | None,
+    b: float | None,
+) -> Float32s:
+    """Return the BM25 score of each row for one of such Queries."""
+    options: ScoreOptions = {"stats": stats, "of": of, "k1": k1, "b": b}
     return _scores(segments, rows, queries, options)
 
 
-def bm25_scores(segments, rows, text, k1, b, weights=None):
-    """The exact BM25 score of each row; 0 where no term occurs."""
+def bm25_scores(
+    segments: Segments,
+    rows: RowNumbers,
+    text: str,
+    k1: float | None,
+    b: float | None,
+    weights: Sequence[int] | None = None,
+) -> Float32s:
+    """Return the exact BM25 score of each row; 0 where no term occurs."""
     if segments.is_elsewhere:
         prefetch.lists(segments, [text], weights is not None)
     queries = segments.questions([text], weights=weights)
     return _scores(segments, rows, queries, {"k1": k1, "b": b})
 
 
-def _scores(segments, rows, queries, options):
+def _scores(
+    segments: Segments, rows: RowNumbers, queries: _core.Queries, options: ScoreOptions
+) -> Float32s:
     lexicons = segments.lexicons
     if lexicons is not None:
         return _ascending(rows, lambda sorted_: lexicons.score(sorted_, queries, **options))
@@ -248,32 +340,32 @@ def _scores(segments, rows, queries, options):
     )
 
 
-def _threads(threads):
+def _threads(threads: int | None) -> int:
     return _core.cpu_count() if threads is None else max(1, threads)
 
 
-def numbered(segment, found):
-    """A segment's rows as rows of the file."""
+def numbered(segment: RowSegment, found: Int64s) -> Int64s:
+    """Return a segment's rows as rows of the file."""
     return found if segment.base == 0 else np.where(found < 0, found, found + segment.base)
 
 
-def place(segments, row):
-    """Which of the segments, in order of first row, has a row."""
+def place(segments: Sequence[RowSegment], row: int) -> int:
+    """Return the index of the segment that has a row; segments are in order of first row."""
     return bisect.bisect_right(segments, row, key=_base) - 1
 
 
-def _base(segment):
+def _base(segment: RowSegment) -> int:
     return segment.base
 
 
-def key(segments, row):
-    """What ties go by."""
+def key(segments: Sequence[RowSegment], row: int) -> tuple[bytes, int]:
+    """Return the key that orders rows with equal scores."""
     segment = segments[place(segments, row)]
     return segment.records.key(row - segment.base)
 
 
-def _ascending(rows, score):
-    """score(rows) of rows in any order, where score wants them in theirs."""
+def _ascending(rows: RowNumbers, score: Callable[[Int64s], Float32s]) -> Float32s:
+    """Return score(rows) of rows in any order, where score needs them in ascending order."""
     rows = np.asarray(rows, dtype=np.int64)
     if len(rows) < 2 or (rows[1:] >= rows[:-1]).all():
         return score(rows)
@@ -282,22 +374,27 @@ def _ascending(rows, score):
     return out
 
 
-def _are_of_one(segments, rows) -> bool:
-    """Whether there is one segment, which has all of some rows."""
+def _are_of_one(segments: Segments, rows: RowNumbers) -> bool:
+    """Return whether the only segment has all of the rows."""
     if len(segments) != 1 or not len(rows):
         return False
     base, rows = segments[0].base, np.asarray(rows, dtype=np.int64)
     return bool(rows.min() >= base and rows.max() < base + segments[0].rows)
 
 
-def _local(segment, rows):
-    """Rows of a segment by its own numbers."""
+def _local(segment: RowSegment, rows: RowNumbers) -> Int64s:
+    """Return rows by their numbers in a segment."""
     rows = np.asarray(rows, dtype=np.int64)
     return rows - segment.base if segment.base else rows
 
 
-def _by_segments(segments, rows, score, missing):
-    """score(segment, its rows) for ascending rows, put together; `missing` for a row of none of these segments."""
+def _by_segments(
+    segments: Segments,
+    rows: Int64s,
+    score: Callable[[RowSegment, Int64s], Float32s],
+    missing: float,
+) -> Float32s:
+    """Join score(segment, its rows) for ascending rows; `missing` for a row of no segment."""
     out = np.full(len(rows), missing, dtype=np.float32)
     firsts = np.searchsorted(rows, [s.base for s in segments]).tolist()
     ends = np.searchsorted(rows, [s.base + s.rows for s in segments]).tolist()

@@ -1,38 +1,51 @@
-"""Which chunks may be found: a Mongo-style condition on metadata, and tags, turned into a mask over rows.
+"""Compile filters: a Mongo-style condition on metadata, and tags, become a mask over rows.
 
     compile({"year": {"$gte": 2020}, "lang": {"$in": ["en", "de"]}}, tags_any=["draft"]).mask(columns)
 
-Every filter is two-valued: a row passes or it does not, a field that is missing or of another type fails each
-positive condition, and `$ne $nin $not` are exactly the complements of `$eq $in` and of what they enclose.
-Equality is typed: 1 ≠ "1" ≠ true, 1 = 1.0, and null equals only a null that is there.
+Every filter is two-valued: a row passes or it does not. A field that is missing or of another type fails
+each positive condition; `$ne`, `$nin` and `$not` are exact complements of `$eq`, `$in` and their operand.
+Equality is typed: 1 ≠ "1" ≠ true, 1 = 1.0, and null equals only an explicit null.
 
-A filter never looks at rows but at a `FilterColumns`: for each path the distinct values in one total order, and for
-each row the number of its value. A condition is decided once per distinct value (a range by bisection,
-without looking at the values between) and spread over the rows; what comes out is a row set, a bit for each row.
-`Dicts` makes such columns from metadata in memory; stored_columns.py has those of a file.
+A filter reads `FilterColumns`, not rows: for each path its unique values in one total order, and for each
+row the number of its value. A condition is decided once per unique value (a range by bisection) and
+spread over the rows as a row set, one bit a row. `Dicts` makes such columns from metadata in memory;
+stored_columns.py has those of a file.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left
 from itertools import repeat
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
 from ragfile import _core
+from ragfile.file.config import is_object
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from ragfile.types import Booleans, Metadata
+
+    SortKey = tuple[Any, ...]  # a type's number and a value that compares with others of that type
+    Flags = NDArray[np.uint8]  # one for each code, and one for -1
+    Words = NDArray[np.uint64]  # a bit for each row
+    Test = Callable[["FilterColumns"], Words]
 
 MAX_DEPTH = 32  # of conditions
-MAX_VALUE_DEPTH = 256  # of a JSON value, as in what is written
+MAX_VALUE_DEPTH = 256  # of a JSON value, as writers check it
 MAX_CONDITIONS = 10_000
 MISSING = object()
 
 
-def sort_key(value, depth=0):
-    """A JSON value as a tuple that compares by typed equality: null, bool, number, string, list, object."""
+def sort_key(value: object, depth: int = 0) -> SortKey:
+    """Return a JSON value as a tuple that compares by typed equality:
+
+    null, bool, number, string, list, object.
+    """
     if isinstance(value, str):
         return 3, value
     if isinstance(value, bool | np.bool_):
@@ -55,60 +68,63 @@ def sort_key(value, depth=0):
     raise TypeError(f"metadata and filters hold JSON values, not {type(value).__name__}")
 
 
-def resolve(metadata, path, default=None):
-    """The value at a path: of the key that equals it, else below the key before its first dot."""
+def resolve(metadata: Metadata, path: str, default: object = None) -> Any:  # Any: JSON
+    """Return the value at a path: of the key that equals it, else below the key before its first dot."""
     while True:
         if path in metadata:
             return metadata[path]
         head, dot, path = path.partition(".")
-        metadata = metadata.get(head)
-        if not dot or not isinstance(metadata, dict):
+        below = metadata.get(head)
+        if not dot or not isinstance(below, dict):
             return default
+        metadata = below
 
 
 class Column:
-    """One path over all rows: `keys`, distinct and in order, and for each row its key's place, or -1.
+    """One path over all rows: `keys`, unique and in order, and for each row the position of its key, or -1.
 
-    A filter asks it for the codes of values, as ranges or as a flag for each code, and for the rows that have them, as a
-    row set. A column that a file stores (stored_columns.FileColumn) answers the same questions.
+    A filter looks up codes of values, as ranges or as a flag for each code, and the rows that have
+    them, as a row set. A stored column (stored_columns.FileColumn) has the same methods.
     """
 
-    def __init__(self, codes, keys):
+    _elements: dict[SortKey, list[int]] | None
+
+    def __init__(self, codes: NDArray[np.int32], keys: Sequence[SortKey]) -> None:
         self.codes, self.keys, self._elements = codes, keys, None
 
-    def __len__(self):
-        """How many values."""
+    def __len__(self) -> int:
+        """Return the number of values."""
         return len(self.keys)
 
-    def find(self, key):
-        """The codes [low, high) that equal a key: none, or one. Where there is none, they say where it would be."""
+    def find(self, key: SortKey) -> tuple[int, int]:
+        """Return the codes [low, high) equal to a key: one, or none at its sorted position."""
         code = bisect_left(self.keys, key)
         return code, code + (code < len(self.keys) and self.keys[code] == key)
 
-    def of_kind(self, kind):
-        """The codes of the values of one type, as a range."""
+    def of_kind(self, kind: int) -> tuple[int, int]:
+        """Return the codes of the values of one type, as a range."""
         return bisect_left(self.keys, (kind,)), bisect_left(self.keys, (kind + 1,))
 
-    def rows(self, low, high):
-        """The rows whose code is in [low, high); low ≥ 0 leaves out rows without a value."""
+    def rows(self, low: int, high: int) -> Words:
+        """Return the rows with a code in [low, high); low ≥ 0 leaves out rows without a value."""
         if high - low == 1:
             return self._words(self.codes == low)
         return self._words((self.codes >= low) & (self.codes < high))
 
-    def present(self):
-        """The rows that have a value."""
+    def present(self) -> Words:
+        """Return the rows that have a value."""
         return self._words(self.codes >= 0)
 
-    def absent(self):
-        """The rows that have none."""
+    def absent(self) -> Words:
+        """Return the rows that have no value."""
         return self._words(self.codes < 0)
 
-    def none(self):
-        """A flag for each code, to be set."""
+    def none(self) -> Flags:
+        """Return a cleared flag for each code."""
         return np.zeros(len(self.keys) + 1, dtype=np.uint8)  # the last place is for -1
 
-    def rows_of(self, chosen):
-        """The rows whose code is chosen, by a flag for each code."""
+    def rows_of(self, chosen: Flags) -> Words:
+        """Return the rows with a chosen code, given a flag for each code."""
         codes = np.flatnonzero(chosen[:-1]).tolist()
         if len(codes) > 3:
             return self._words(chosen.view(bool)[self.codes])
@@ -117,10 +133,10 @@ class Column:
             mask |= self.codes == code
         return self._words(mask)
 
-    def holding(self, key):
-        """The lists with an element that equals a key, as flags."""
+    def holding(self, key: SortKey) -> Flags:
+        """Return flags of the lists with an element equal to a key."""
         if self._elements is None:
-            holders: dict[Any, list[int]] = {}
+            holders: dict[SortKey, list[int]] = {}
             for code in range(*self.of_kind(4)):
                 for element in set(self.keys[code][1]):
                     holders.setdefault(element, []).append(code)
@@ -129,88 +145,105 @@ class Column:
         chosen[self._elements.get(key, [])] = 1
         return chosen
 
-    def containing(self, part):
-        """The strings of which one is a part, as flags."""
+    def containing(self, part: str) -> Flags:
+        """Return flags of the strings that contain a substring."""
         chosen = self.none()
         low, high = self.of_kind(3)
         chosen[[code for code in range(low, high) if part in self.keys[code][1]]] = 1
         return chosen
 
-    def _words(self, mask):
+    def _words(self, mask: Booleans) -> Words:
         return _core.row_set(mask, len(mask))
 
 
-def without_values(rows):
-    """The column of a path that no row has."""
+def without_values(rows: int) -> Column:
+    """Return the column of a path that no row has."""
     return Column(np.full(rows, -1, np.int32), [])
 
 
-class FilterColumns(Protocol):
-    """What a filter needs of a collection.
+class FilterColumn(Protocol):
+    """One path over all rows, as filters use it; `Column` describes the methods."""
 
-    Metadata of document and chunk are one object here: the chunk's keys win.
+    def __len__(self) -> int: ...
+    def find(self, key: SortKey, /) -> tuple[int, int]: ...
+    def of_kind(self, kind: int, /) -> tuple[int, int]: ...
+    def rows(self, low: int, high: int, /) -> Words: ...
+    def present(self) -> Words: ...
+    def absent(self) -> Words: ...
+    def none(self) -> Flags: ...
+    def rows_of(self, chosen: Flags, /) -> Words: ...
+    def holding(self, key: SortKey, /) -> Flags: ...
+    def containing(self, part: str, /) -> Flags: ...
+
+
+class FilterColumns(Protocol):
+    """The columns of a collection, as filters use them.
+
+    Metadata of document and chunk are one object: the chunk's keys win.
     """
 
     def __len__(self) -> int: ...
 
-    def column(self, path: str) -> Any: ...
+    def column(self, path: str) -> FilterColumn: ...
 
-    def tags(self) -> Any:
-        """Tags as a column of lists."""
+    def tags(self) -> FilterColumn:
+        """Return the tags as a column of lists."""
         ...
 
 
 class Dicts:
-    """Columns over metadata dicts in memory, built per path on first use and kept."""
+    """Columns over metadata dicts in memory, built on first use of a path and kept."""
 
-    def __init__(self, metadata, tags=None):
-        self._metadata, self._tags, self._columns = metadata, tags, {}
+    def __init__(
+        self, metadata: Sequence[Metadata], tags: Sequence[Sequence[str]] | None = None
+    ) -> None:
+        self._metadata, self._tags = metadata, tags
+        self._columns: dict[str | None, Column] = {}
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self._metadata)
 
-    def column(self, path):
+    def column(self, path: str) -> Column:
         if path not in self._columns:
             self._columns[path] = encode(resolve(m, path, MISSING) for m in self._metadata)
         return self._columns[path]
 
-    def tags(self):
+    def tags(self) -> Column:
         if None not in self._columns:
             self._columns[None] = encode([()] * len(self) if self._tags is None else self._tags)
         return self._columns[None]
 
 
-def encode(values):
-    """A Column from values in row order; a missing one is `MISSING`."""
+def encode(values: Iterable[Any]) -> Column:
+    """Return a Column of values in row order; a missing one is `MISSING`."""
     values = list(values)
     if _are_plain(set(map(type, values))):  # then Python's equality is ours
-        distinct = set(values) - {MISSING}
-        ordered = (
-            sorted(distinct)
-            if set(map(type, distinct)) <= {str}
-            else sorted(distinct, key=sort_key)
-        )
-        place = {value: i for i, value in enumerate(ordered)}
-        place[MISSING] = -1
-        codes = np.fromiter(map(place.__getitem__, values), dtype=np.int32, count=len(values))
+        unique = set(values) - {MISSING}
+        are_texts = set(map(type, unique)) <= {str}
+        ordered = sorted(unique) if are_texts else sorted(unique, key=sort_key)
+        position = {value: i for i, value in enumerate(ordered)}
+        position[MISSING] = -1
+        codes = np.fromiter(map(position.__getitem__, values), dtype=np.int32, count=len(values))
         return Column(codes, list(map(sort_key, ordered)))
-    keys = [None if value is MISSING else sort_key(value) for value in values]
+    return _encode_keys([None if value is MISSING else sort_key(value) for value in values])
+
+
+def _encode_keys(keys: Sequence[SortKey | None]) -> Column:
     ordered = sorted({key for key in keys if key is not None})
-    place: dict[Any, int] = {key: i for i, key in enumerate(ordered)}
-    place[None] = -1
-    return Column(
-        np.fromiter((place[key] for key in keys), dtype=np.int32, count=len(keys)), ordered
-    )
+    position: dict[SortKey | None, int] = {key: i for i, key in enumerate(ordered)}
+    position[None] = -1
+    codes = np.fromiter((position[key] for key in keys), dtype=np.int32, count=len(keys))
+    return Column(codes, ordered)
 
 
-def encode_codes(places: np.ndarray, values: list) -> Column:
-    """A Column of rows that have values[place] each."""
+def encode_codes(places: NDArray[np.integer[Any]], values: list[Any]) -> Column:
+    """Return a Column of rows with the value values[place] each."""
     column = encode(values)
     return Column(column.codes[places] if len(values) else places.astype(np.int32), column.keys)
 
 
 def filled(column: Column, other: Column) -> Column:
-    """A column with the other's value where it has none."""
+    """Return a column with the other's value where it has none."""
     if not column.keys:
         return other
     keys = sorted({*column.keys, *other.keys})
@@ -219,72 +252,86 @@ def filled(column: Column, other: Column) -> Column:
     return Column(np.where(column.codes < 0, new[other.codes], own[column.codes]), keys)
 
 
-def _are_plain(kinds):
-    """Whether values of these types are hashable and equal in Python as they are here, where true is not 1."""
+def _are_plain(kinds: set[type]) -> bool:
+    """Return whether Python's equality of these types is that of filters, where true is not 1."""
     return kinds <= {str, int, float, bool, type(None), type(MISSING)} and not (
         bool in kinds and kinds & {int, float}
     )
 
 
 class Filter:
-    """A compiled filter, false as a bool if all passes it. `paths` are the metadata keys it reads; has_tags says whether
-    it looks at tags."""
+    """A compiled filter, false as a bool if every row passes it.
 
-    def __init__(self, test, paths, has_tags=False):
+    `paths` are the metadata keys that it reads; `has_tags` is whether it reads tags.
+    """
+
+    def __init__(self, test: Test | None, paths: tuple[str, ...], has_tags: bool = False) -> None:
         self._test, self.paths, self.has_tags = test, paths, has_tags
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return self._test is not None
 
-    def words(self, columns):
-        """The rows that pass, as a row set."""
+    def words(self, columns: FilterColumns) -> Words:
+        """Return the rows that pass, as a row set."""
         return _all_rows(columns) if self._test is None else self._test(columns)
 
-    def mask(self, columns):
-        """bool[n]: the rows that pass."""
+    def mask(self, columns: FilterColumns) -> Booleans:
+        """Return bool[n]: the rows that pass."""
         return _core.flags_of(self.words(columns), len(columns))
 
 
-def _all_rows(columns):
+def _all_rows(columns: FilterColumns) -> Words:
     return _others(_no_rows(columns), len(columns))
 
 
-def _no_rows(columns):
+def _no_rows(columns: FilterColumns) -> Words:
     return np.zeros((len(columns) + 63) // 64, np.uint64)
 
 
-def compile(where=None, *, tags_any=(), tags_all=()):
-    """Checks a condition and makes it a Filter. Empty tags do not restrict."""
+def compile(
+    where: object = None,
+    *,
+    tags_any: Iterable[str] | None = (),
+    tags_all: Iterable[str] | None = (),
+) -> Filter:
+    """Check a condition and compile it. Empty tags do not restrict."""
     compiler = _Compiler()
-    tests = [] if where is None or where == {} else [compiler.condition(where, 0)]
+    tests: list[Test] = []
+    if where is not None and where != {}:
+        tests.append(compiler.condition(where, 0))
     for wanted, found in ((tags_any, _any), (tags_all, _all)):
         keys = [sort_key(tag) for tag in _tag_list(wanted)]
         if keys:
-            tests.append(lambda columns, keys=keys, found=found: found(columns.tags(), keys))
+            tests.append(_on_tags(found, keys))
     has_tags = len(tests) > (where is not None and where != {})
     return Filter(_every(tests) if tests else None, tuple(sorted(compiler.paths)), has_tags)
 
 
-def _tag_list(tags):
+def _on_tags(test: Callable[[FilterColumn, list[SortKey]], Words], keys: list[SortKey]) -> Test:
+    return lambda columns: test(columns.tags(), keys)
+
+
+def _tag_list(tags: Iterable[str] | None) -> list[str]:
     if isinstance(tags, str):
-        raise TypeError(f"tags are a list of strings, not the string {tags!r}")
+        raise TypeError(f"tags must be a list of strings, not the string {tags!r}")
     return list(tags or ())
 
 
 class _Compiler:
-    """From a condition to a function of Columns, with limits on depth and number."""
+    """Turns a condition into a function of FilterColumns, with limits on depth and number."""
 
-    def __init__(self):
-        self.paths, self._count = set(), 0
+    def __init__(self) -> None:
+        self.paths: set[str] = set()
+        self._count = 0
 
-    def condition(self, where, depth):
-        if not isinstance(where, dict):
+    def condition(self, where: object, depth: int) -> Test:
+        if not is_object(where):
             raise ValueError(f"a filter is an object, not {type(where).__name__}")
         if depth > MAX_DEPTH:
             raise ValueError(f"a filter can nest {MAX_DEPTH} levels deep")
         return _every([self._entry(key, value, depth + 1) for key, value in where.items()])
 
-    def _entry(self, key, value, depth):
+    def _entry(self, key: object, value: object, depth: int) -> Test:
         self._count += 1
         if self._count > MAX_CONDITIONS:
             raise ValueError(f"a filter can hold {MAX_CONDITIONS} conditions")
@@ -299,25 +346,23 @@ class _Compiler:
         self.paths.add(key)
         return self._field(key, value, depth)
 
-    def _list(self, key, value, depth):
+    def _list(self, key: str, value: object, depth: int) -> Test:
         if not isinstance(value, list | tuple) or not value:
             raise ValueError(f"{key} takes a list of one or more filters")
         return (_every if key == "$and" else _some)([self.condition(v, depth) for v in value])
 
-    def _field(self, path, value, depth):
-        if not isinstance(value, dict) or not any(
-            isinstance(k, str) and k.startswith("$") for k in value
-        ):
+    def _field(self, path: str, value: object, depth: int) -> Test:
+        if not is_object(value) or not any(isinstance(k, str) and k.startswith("$") for k in value):
             return _on(path, _equal, sort_key(value))
         return _every(
             [self._operator(path, name, operand, depth) for name, operand in value.items()]
         )
 
-    def _operator(self, path, name, operand, depth):
+    def _operator(self, path: str, name: str, operand: object, depth: int) -> Test:
         if depth > MAX_DEPTH:
             raise ValueError(f"a filter can nest {MAX_DEPTH} levels deep")
         if name == "$not":
-            if not isinstance(operand, dict) or not operand:
+            if not is_object(operand) or not operand:
                 raise ValueError("$not below a field takes an object of operators")
             return _complement(
                 _every([self._operator(path, n, o, depth + 1) for n, o in operand.items()])
@@ -332,88 +377,82 @@ class _Compiler:
         return _complement(found) if negative else found
 
 
-def _on(path, test, operand):
+def _on(path: str, test: Callable[[FilterColumn, Any], Words], operand: object) -> Test:
     return lambda columns: test(columns.column(path), operand)
 
 
-def _every(tests):
+def _every(tests: list[Test]) -> Test:
     if len(tests) == 1:
         return tests[0]
     return lambda columns: _joined(np.bitwise_and, _all_rows(columns), tests, columns)
 
 
-def _some(tests):
+def _some(tests: list[Test]) -> Test:
     return lambda columns: _joined(np.bitwise_or, _no_rows(columns), tests, columns)
 
 
-def _joined(join, words, tests, columns):
+def _joined(join: np.ufunc, words: Words, tests: list[Test], columns: FilterColumns) -> Words:
     for test in tests:
         join(words, test(columns), out=words)
     return words
 
 
-def _complement(test):
+def _complement(test: Test) -> Test:
     return lambda columns: _others(test(columns), len(columns))
 
 
-def _others(words, rows):
-    """The other rows; there are no bits after the last row."""
+def _others(words: Words, rows: int) -> Words:
+    """Return the other rows; no bits are set after the last row."""
     words = ~words
     if rows % 64:
         words[-1] &= np.uint64((1 << rows % 64) - 1)
     return words
 
 
-# What an operator accepts, checked when the filter is compiled.
-
-
-def _value(name, operand):
+def _value(name: str, operand: object) -> SortKey:
     return sort_key(operand)
 
 
-def _ordered(name, operand):
+def _ordered(name: str, operand: object) -> SortKey:
     key = sort_key(operand)
     if key[0] not in (2, 3):
         raise ValueError(f"{name} compares with a number or a string, not {operand!r}")
     return key
 
 
-def _values(name, operand):
+def _values(name: str, operand: object) -> list[SortKey]:
     if not isinstance(operand, list | tuple):
         raise ValueError(f"{name} takes a list, not {operand!r}")
     return [sort_key(v) for v in operand]
 
 
-def _flag(name, operand):
+def _flag(name: str, operand: object) -> bool:
     if not isinstance(operand, bool):
         raise ValueError(f"{name} takes true or false, not {operand!r}")
     return operand
 
 
-# What it finds in a column.
-
-
-def _equal(column, key):
+def _equal(column: FilterColumn, key: SortKey) -> Words:
     return column.rows(*column.find(key))
 
 
-def _greater(column, key):
+def _greater(column: FilterColumn, key: SortKey) -> Words:
     return column.rows(column.find(key)[1], column.of_kind(key[0])[1])
 
 
-def _greater_equal(column, key):
+def _greater_equal(column: FilterColumn, key: SortKey) -> Words:
     return column.rows(column.find(key)[0], column.of_kind(key[0])[1])
 
 
-def _less(column, key):
+def _less(column: FilterColumn, key: SortKey) -> Words:
     return column.rows(column.of_kind(key[0])[0], column.find(key)[0])
 
 
-def _less_equal(column, key):
+def _less_equal(column: FilterColumn, key: SortKey) -> Words:
     return column.rows(column.of_kind(key[0])[0], column.find(key)[1])
 
 
-def _in(column, keys):
+def _in(column: FilterColumn, keys: list[SortKey]) -> Words:
     if len(keys) == 1:
         return _equal(column, keys[0])
     chosen = column.none()
@@ -422,25 +461,25 @@ def _in(column, keys):
     return column.rows_of(chosen)
 
 
-def _exists(column, wanted):
+def _exists(column: FilterColumn, wanted: bool) -> Words:
     return column.present() if wanted else column.absent()
 
 
-def _contains(column, key):
+def _contains(column: FilterColumn, key: SortKey) -> Words:
     chosen = column.holding(key)
     if key[0] == 3:
         chosen |= column.containing(key[1])
     return column.rows_of(chosen)
 
 
-def _any(column, keys):
+def _any(column: FilterColumn, keys: list[SortKey]) -> Words:
     chosen = column.none()
     for key in keys:
         chosen |= column.holding(key)
     return column.rows_of(chosen)
 
 
-def _all(column, keys):
+def _all(column: FilterColumn, keys: list[SortKey]) -> Words:
     chosen = column.none()
     chosen[slice(*column.of_kind(4))] = 1
     for key in keys:
@@ -448,7 +487,14 @@ def _all(column, keys):
     return column.rows_of(chosen)
 
 
-_OPERATORS = {
+class _Operator(NamedTuple):
+    """An operator: a function that checks its operand, and one that finds its rows in a column."""
+
+    read: Callable[[str, object], Any]
+    test: Callable[[FilterColumn, Any], Words]
+
+
+_PAIRS: dict[str, tuple[Callable[[str, object], Any], Callable[[FilterColumn, Any], Words]]] = {
     "$eq": (_value, _equal),
     "$ne": (_value, _equal),
     "$gt": (_ordered, _greater),
@@ -462,3 +508,4 @@ _OPERATORS = {
     "$any": (_values, _any),
     "$all": (_values, _all),
 }
+_OPERATORS = {name: _Operator(*pair) for name, pair in _PAIRS.items()}

@@ -1,7 +1,8 @@
 """Copies of sections in huge pages, for sweeps that read megabytes in order.
 
-A page of a mapped file has 4 KiB, and a sweep over a large shadow spends a part of its time on finding them. Anonymous memory
-can have pages of 2 MiB where the system allows it; elsewhere a copy is as fast as the map, and no slower.
+A mapped file has pages of 4 KiB, and a sweep over a large shadow spends part of its time on page-table
+lookups. Anonymous memory can have pages of 2 MiB if the system allows it; otherwise a copy is as fast
+as the map.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ HUGE = 2 << 20
 
 
 def copied(section: _core.Section) -> memoryview:
-    """The bytes of a section, all of them checked, in memory of their own. A child that is forked shares them."""
+    """Return a checked copy of a section's bytes in anonymous memory, which forked children share."""
     section.check()
     size = len(section)
     room = mmap.mmap(-1, max(HUGE, -(-size // HUGE) * HUGE), flags=mmap.MAP_PRIVATE | mmap.MAP_ANON)

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from ragfile import _core
 from ragfile.errors import FormatError
-from ragfile.file.pairs_dialects import Reference, Report, Strict, VectorLayout
+from ragfile.file.pairs_dialects import PairSource, Reference, Report, Strict, VectorLayout
 from ragfile.types import (
     ByteOrder,
     Dialect,
@@ -28,18 +28,28 @@ from ragfile.types import (
     Vectors,
 )
 
+if TYPE_CHECKING:
+    from ragfile.file.pairs_dialects import Source
+
 NATIVE_BIG = sys.byteorder == "big"
 
 
 class PairFile:
-    """The sections of a 0.1.0 file, mapped. Nothing is read until it is asked for.
+    """The sections of a 0.1.0 file, mapped and read on first use.
 
-    dialect is "strict", "reference" (files of the format's first script) or "auto": the first of them that fits.
+    Args:
+        path: the file.
+        dim: components of a vector, for a file that does not record them.
+        dialect: "strict", "reference" (files of the format's first script) or "auto": the first that fits.
+        data: a buffer with the bytes of a whole file, read instead of `path`.
+
+    Raises:
+        FormatError: the file fits no dialect.
     """
 
     name: str
-    _data: Any  # None once closed
-    _source: Any
+    _data: Any  # Any: a map or a buffer, None once closed
+    _source: PairSource | None
     _layout: VectorLayout | None
 
     def __init__(
@@ -48,19 +58,24 @@ class PairFile:
         *,
         dim: int | None = None,
         dialect: Dialect = "auto",
-        data: Any = None,  # a buffer that holds a whole file, in the place of the path's
+        data: Any = None,  # Any: a map or any buffer
     ) -> None:
         data = _core.Map(path) if data is None else data
         self._read(data, os.fspath(path), dim, dialect)
 
     @classmethod
     def over(
-        cls, data: Any, *, dim: int | None = None, dialect: Dialect = "auto", name: str = "memory"
+        cls,
+        data: Any,  # Any: a map or any buffer
+        *,
+        dim: int | None = None,
+        dialect: Dialect = "auto",
+        name: str = "memory",
     ) -> PairFile:
-        """The same over a buffer that holds a whole file."""
+        """Open a buffer with the bytes of a whole file."""
         return cls(name, dim=dim, dialect=dialect, data=data)
 
-    def _read(self, data, name, dim, dialect):
+    def _read(self, data: Source, name: str, dim: int | None, dialect: Dialect) -> None:
         if dialect not in ("strict", "reference", "auto"):
             raise ValueError(f"dialect must be 'strict', 'reference' or 'auto', not {dialect!r}")
         if dim is not None and not 1 <= dim <= 65536:
@@ -74,7 +89,7 @@ class PairFile:
         else:
             self._source = Strict(data, dim) if dialect == "strict" else Reference(data, dim)
 
-    def _either(self):
+    def _either(self) -> PairSource:
         try:
             return Strict(self._data, self._given_dim)
         except FormatError as strict:
@@ -96,9 +111,9 @@ class PairFile:
     ) -> None:
         self.close()
 
-    if not TYPE_CHECKING:  # a checker that saw this would let any name pass
+    if not TYPE_CHECKING:  # a type checker would accept any name
 
-        def __getattr__(self, name):
+        def __getattr__(self, name: str) -> object:
             if name in ("search", "search_batch", "ask", "prepare", "documents", "hit"):
                 raise AttributeError(
                     f"{self.name} has no {name}(): a 0.1.0 file has pairs, not passages; "
@@ -107,15 +122,15 @@ class PairFile:
             raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def close(self) -> None:
-        """Lets go of the file. Arrays that were handed out stay valid; the mapping goes with the last of them."""
+        """Release the file. Arrays returned earlier stay valid; the last of them ends the mapping."""
         self._data = self._source = self._layout = None
 
     def raw(self, at: int, size: int) -> bytes:
-        """A copy of bytes of the file, as many as there are."""
+        """Return a copy of bytes of the file, as many as there are."""
         return bytes(memoryview(self._data)[at : at + size])
 
     @property
-    def _open(self):
+    def _open(self) -> PairSource:
         if self._source is None:
             raise ValueError(f"{self.name} is closed")
         return self._source
@@ -132,7 +147,7 @@ class PairFile:
 
     @property
     def dialect(self) -> Dialect:
-        """How the file was read: "strict" or "reference"."""
+        """The dialect of the file: "strict" or "reference"."""
         return self._open.dialect
 
     @property
@@ -147,14 +162,15 @@ class PairFile:
 
     @property
     def report(self) -> Report | None:
-        """What was lost, for a file in the reference dialect; None for a strict one."""
+        """The losses of a file in the reference dialect; None for a strict one."""
         return self._open.report()
 
     @property
     def dim(self) -> int | None:
-        """Components of a vector: as the file says, else as given, else worked out; None without vectors.
+        """Components of a vector: as recorded, else as given, else inferred; None without vectors.
 
-        FormatError lists the candidates when more than one fits.
+        Raises:
+            FormatError: several dimensions fit; the message lists them.
         """
         return self._open.dim()
 
@@ -165,17 +181,21 @@ class PairFile:
 
     @property
     def count(self) -> int | None:
-        """How many vectors the file says that it holds; None when it does not say."""
+        """Number of vectors that the file records; None without a record."""
         return self._open.count()
 
     def lookup(self, keyword: str) -> list[str]:
-        """The contents of all pairs with this keyword, in the order of the file."""
+        """Return the contents of all pairs with this keyword, in file order."""
         return self._open.lookup(keyword)
 
     def pairs(self, strategy: PairStrategy, chunk: int | None = None) -> Iterator[tuple[Any, str]]:
-        """(keyword, content) or (vector, content) of each pair, in place; with chunk, by reading that many bytes at a time.
+        """Yield (keyword, content) or (vector, content) of each pair, in order.
 
-        Vectors are views of the file where its byte order is this machine's, read-only.
+        Args:
+            strategy: "keyword" or "vector".
+            chunk: bytes to read at a time; by default pairs are read in place.
+
+        Vectors are read-only views of the file if its byte order is this machine's, else copies.
         """
         if strategy not in ("keyword", "vector"):
             raise ValueError(f"pairs are in 'keyword' and 'vector', not in {strategy!r}")
@@ -184,19 +204,26 @@ class PairFile:
         return self._open.pairs(strategy, chunk)
 
     def verify(self, strategy: PairStrategy) -> int:
-        """Walks all pairs, checks the hashes that the section has, and counts the pairs; FormatError says what is wrong."""
+        """Check all pairs of a section and its hashes. Return the number of pairs.
+
+        Raises:
+            FormatError: the section is damaged.
+        """
         count = sum(1 for _ in self.pairs(strategy))
         self._open.verify(strategy)
         return count
 
     def layout(self) -> VectorLayout | None:
-        """Where the vectors lie, for scanning them in place; None without vectors. Walks the section unless it says."""
+        """Return the layout of the vectors, for scanning them in place; None without vectors.
+
+        This walks the section unless it records its layout.
+        """
         if self._layout is None:
             self._layout = self._open.layout()
         return self._layout
 
     def vectors(self) -> NDArray[Any]:
-        """All vectors as a matrix: a strided view of the file where stride and byte order allow, else a copy."""
+        """Return all vectors as a matrix: a strided view of the file if stride and byte order allow, else a copy."""
         layout = self.layout()
         if layout is None:
             return np.empty((0, 0), dtype=np.float32)
@@ -211,20 +238,29 @@ class PairFile:
         return self._open.gather(layout)
 
     def vector(self, row: int) -> NDArray[Any]:
-        """One vector."""
-        return self.vectors()[row]
+        """Return one vector."""
+        vector: NDArray[Any] = self.vectors()[row]
+        return vector
 
     def nearest(
         self, vectors: Vector | Vectors, k: int = 10, *, where: Rows | None = None,
         threads: int | None = None, metric: Metric = "cosine",
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
-        """The k best rows for each query vector, exactly, scanned where they lie: rows int64[m, k], scores float32[m, k].
+        """Find the k nearest rows of each query vector, exactly.
 
-        where is a bool for each row. What is left over is row -1 with score -inf.
+        Args:
+            vectors: one query vector, or one a row.
+            k: results per query.
+            where: row numbers, or a bool for each row; by default all rows.
+            threads: threads to use; by default one per processor.
+            metric: "cosine", "ip" or "l2".
+
+        Returns:
+            Rows int64[m, k] and scores float32[m, k], best first. Unused places are row -1 with score -inf.
         """
         return self._matrix(metric).nearest(vectors, k, where, threads)
 
-    def _matrix(self, metric):
+    def _matrix(self, metric: Metric) -> _core.Matrix:
         layout = self.layout()
         if layout is None:
             raise ValueError(f"{self.name} has no vectors")
@@ -239,12 +275,12 @@ class PairFile:
 
     @property
     def file(self) -> Self:
-        """The file as a container, as a KnowledgeBase has one: itself."""
+        """The container, as of a KnowledgeBase: the file itself."""
         return self
 
     @property
     def entries(self) -> list[dict[str, Any]]:
-        """One dict a section, as an Archive gives them."""
+        """One dict for each section."""
         return [
             {"name": name, "segment": 0, "at": start, "size": end + 1 - start}
             for name, (start, end) in self.sections.items()
@@ -252,8 +288,8 @@ class PairFile:
 
     @property
     def info(self) -> dict[str, Any]:
-        """The file at a glance."""
-        facts = {
+        """Facts about the file, by name."""
+        facts: dict[str, Any] = {
             "path": self.name, "format": ".".join(map(str, self.version)), "size": len(self._data),
             "byte order": self.byteorder, "dialect": self.dialect, "dim": self.dim, "precision": self.precision,
             "vectors": self.count, "strategies": self.strategies,

@@ -1,9 +1,9 @@
-"""The two ways in which a 0.1.0 file is read: as the specification has it, and as the format's first script left it."""
+"""The two dialects of a 0.1.0 file: as specified, and as written by the format's first script."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 import numpy as np
 
@@ -11,17 +11,45 @@ from ragfile import _core
 from ragfile.errors import FormatError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from typing import Any
+
+    from numpy.typing import NDArray
+
+    from ragfile.types import Dialect
+
+    Component = np.dtype[Any]  # of floats or whole numbers
+    Pair = tuple[str | NDArray[Any], str]
+    Record = tuple[str, int, int, str | None, str]  # as _core.ReferencePairs.walk gives it
+    Source = _core.Map | _core.Remote | memoryview | bytes
+
+
+class PairSource(Protocol):
+    """The methods that both dialects have."""
+
+    directory: _core.Directory
+    dialect: Dialect
+
+    def report(self) -> Report | None: ...
+    def verify(self, strategy: str) -> None: ...
+    def precision(self) -> int | None: ...
+    def count(self) -> int | None: ...
+    def dim(self) -> int | None: ...
+    def lookup(self, keyword: str) -> list[str]: ...
+    def pairs(self, strategy: str, chunk: int | None) -> Iterator[Pair]: ...
+    def layout(self) -> VectorLayout | None: ...
+    def gather(self, layout: VectorLayout) -> NDArray[Any]: ...
+
 
 DTYPES = {8: "i1", 16: "f2", 32: "f4", 64: "f8"}
 PADDINGS = (4, 8, 16)
 KEYS = "rag.keys"
-WORK_MAX = 1 << 28  # bytes walked to work out the dimension of a damaged file before asking for it
+WORK_MAX = 1 << 28  # bytes walked to infer the dimension of a damaged file before it must be passed
 
 
 @dataclass(frozen=True)
 class Remnant:
-    """Bytes of a damaged file that are not certainly one record. kind is "ambiguous" or "damaged"."""
+    """Bytes of a damaged file that have no single reading. kind is "ambiguous" or "damaged"."""
 
     strategy: str
     kind: str
@@ -31,42 +59,71 @@ class Remnant:
 
 @dataclass
 class Report:
-    """What a file of the reference script lost: the directory lies over the bytes overwritten[0] to overwritten[1] - 1."""
+    """The losses of a file of the reference script.
+
+    Its directory overwrote the bytes overwritten[0] to overwritten[1] - 1.
+    """
 
     overwritten: tuple[int, int]
     remnants: list[Remnant] = field(default_factory=list)
 
 
 class VectorLayout(NamedTuple):
-    """Where the vectors lie: row i at i * stride of buffer, or at offsets[i] when the stride is 0."""
+    """The layout of vectors: row i at i * stride of buffer, or at offsets[i] if the stride is 0."""
 
     buffer: memoryview
     rows: int
     dim: int
     stride: int
-    offsets: np.ndarray | None
-    dtype: np.dtype
+    offsets: NDArray[np.uint64] | None
+    dtype: Component
     big_endian: bool
 
 
-def _row_dtype(precision, big):
+class SectionReading(NamedTuple):
+    """One reading of a section: its shape, and the records that a walk found."""
+
+    precision: int | None
+    dim: int | None
+    records: list[Record]
+
+
+class Certain(NamedTuple):
+    """A record with one reading only."""
+
+    at: int
+    head: str | None
+    content: str
+
+
+def _row_dtype(precision: int, big: bool) -> Component:
     return np.dtype((">" if big else "<") + DTYPES[precision])
 
 
-def _vector_at(buffer, at, dim, dtype):
+def _vector_at(buffer: memoryview, at: int, dim: int, dtype: Component) -> NDArray[Any]:
     row = np.frombuffer(buffer, dtype, dim, at)
     return row if dtype.isnative else row.astype(dtype.newbyteorder("="))
 
 
+def _inferred(vector: _core.Pairs) -> int:
+    fitting = vector.infer_dims()
+    if len(fitting) == 1:
+        return fitting[0]
+    reason = "no dimension fits the vector pairs"
+    if fitting:
+        reason = f"the dimension could be any of {fitting}: pass dim"
+    raise FormatError(reason, at=vector.start, section="vector")
+
+
 class Strict:
-    """A file as the specification has it."""
+    """A file as specified."""
 
-    keyword: Any  # _core.Pairs, or None where there is no such section
-    vector: Any
+    keyword: _core.Pairs | None
+    vector: _core.Pairs | None
 
-    dialect = "strict"
+    dialect: Dialect = "strict"
 
-    def __init__(self, data, dim):
+    def __init__(self, data: Source, dim: int | None) -> None:
         self.data = memoryview(data)
         self.directory = _core.read_directory(self.data)
         self.ranges = {name: (start, end) for name, start, end in self.directory.entries}
@@ -80,99 +137,91 @@ class Strict:
                 raise ValueError(f"dim is {self.vector.dim} in the file, not {dim}")
             self.vector.dim = dim
 
-    def _section(self, name):
+    def _section(self, name: str) -> _core.Section:
         start, end = self.ranges[name]
         return _core.Section.over(self.data[start : end + 1], name)
 
-    def _pairs(self, name, kind):
+    def _pairs(self, name: str, kind: Callable[..., _core.Pairs]) -> _core.Pairs | None:
         if name not in self.ranges:
             return None
         return kind(self._section(name), self.ranges[name][0], self.directory.big_endian)
 
-    def _keys(self):
-        if KEYS not in self.ranges:
+    def _keys(self) -> _core.Keys | None:
+        if KEYS not in self.ranges or self.keyword is None:
             return None
         return _core.Keys.over(
             self._section(KEYS), self.ranges[KEYS][0], self.keyword, self.directory.big_endian
         )
 
-    def report(self):
+    def report(self) -> None:
         return None
 
-    def verify(self, strategy):
+    def verify(self, strategy: str) -> None:
         if strategy == "keyword" and self.keys:
             self.keys.verify()
-        if strategy == "vector" and self.dim() is not None:
+        if strategy == "vector" and self.vector and self.dim() is not None:
             self.vector.verify()
 
-    def precision(self):
+    def precision(self) -> int | None:
         return self.vector.precision if self.vector else None
 
-    def count(self):
+    def count(self) -> int | None:
         return self.vector.count if self.vector else None
 
-    def dim(self):
+    def dim(self) -> int | None:
         if not self.vector or (self.vector.dim is None and self.vector.size == 0):
             return None
         if self.vector.dim is None:
-            self.vector.dim = self._inferred()
+            self.vector.dim = _inferred(self.vector)
         return self.vector.dim
 
-    def _inferred(self):
-        fitting = self.vector.infer_dims()
-        if len(fitting) == 1:
-            return fitting[0]
-        reason = (
-            f"the dimension could be any of {fitting}: pass dim"
-            if fitting
-            else "no dimension fits the vector pairs"
-        )
-        raise FormatError(reason, at=self.vector.start, section="vector")
-
-    def lookup(self, keyword):
+    def lookup(self, keyword: str) -> list[str]:
         return self.keyword.lookup(keyword, self.keys) if self.keyword else []
 
-    def pairs(self, strategy, chunk):
+    def pairs(self, strategy: str, chunk: int | None) -> Iterator[Pair]:
         pairs = self.keyword if strategy == "keyword" else self.vector
         if not pairs or (strategy == "vector" and self.dim() is None):
             return iter(())
         if chunk is not None:
             return self._chunked(pairs, chunk)
-        return iter(pairs) if strategy == "keyword" else self._in_place()
+        return iter(pairs) if strategy == "keyword" else self._in_place(pairs)
 
-    def _in_place(self):
-        dtype = _row_dtype(self.vector.precision, self.directory.big_endian)
-        buffer, dim = self.vector.bytes, self.dim()
-        for at, content in self.vector:
+    def _in_place(self, pairs: _core.Pairs) -> Iterator[Pair]:
+        dtype = _row_dtype(pairs.precision, self.directory.big_endian)
+        buffer, dim = pairs.bytes, pairs.dim or 0
+        for at, content in pairs:
             yield _vector_at(buffer, at, dim, dtype), content
 
-    def _chunked(self, pairs, chunk):
+    def _chunked(self, pairs: _core.Pairs, chunk: int) -> Iterator[Pair]:
         feed, buffer = _core.PairFeed(pairs), pairs.bytes
         dtype = _row_dtype(pairs.precision, self.directory.big_endian) if pairs.precision else None
         for at in range(0, len(buffer), chunk):
             feed.push(buffer[at : at + chunk], last=at + chunk >= len(buffer))
             while (pair := feed.pop()) is not None:
                 head, content = pair
-                yield (head if dtype is None else _vector_at(head, 0, pairs.dim, dtype)), content
+                yield (
+                    (head if dtype is None else _vector_at(head, 0, pairs.dim or 0, dtype)),
+                    content,
+                )
 
-    def layout(self):
-        dim = self.dim()
-        if dim is None:
+    def layout(self) -> VectorLayout | None:
+        vector, dim = self.vector, self.dim()
+        if vector is None or dim is None:
             return None
-        rows, stride, offsets = self.vector.count, self.vector.stride, None
+        rows, stride, offsets = vector.count or 0, vector.stride, None
         if not stride:
-            rows, stride = self.vector.walk()
+            rows, stride = vector.walk()
         if not stride:
             offsets = np.empty(rows, dtype=np.uint64)
-            self.vector.walk(offsets)
-        dtype = _row_dtype(self.vector.precision, self.directory.big_endian)
+            vector.walk(offsets)
+        dtype = _row_dtype(vector.precision, self.directory.big_endian)
         return VectorLayout(
-            self.vector.bytes, rows, dim, stride, offsets, dtype, self.directory.big_endian
+            vector.bytes, rows, dim, stride, offsets, dtype, self.directory.big_endian
         )
 
-    def gather(self, layout):
+    def gather(self, layout: VectorLayout) -> NDArray[Any]:
         out = np.empty((layout.rows, layout.dim), dtype=layout.dtype.newbyteorder("="))
-        if layout.rows:
+        if layout.rows and self.vector:
             self.vector.gather(
                 out.reshape(-1).view(np.uint8), layout.rows, layout.offsets, layout.stride
             )
@@ -180,65 +229,62 @@ class Strict:
 
 
 class Reference:
-    """A file as the format's first script left it: only records that have one reading count."""
+    """A file by the format's first script: only records with a single reading count."""
 
-    dialect = "reference"
+    dialect: Dialect = "reference"
 
-    def __init__(self, data, dim):
+    def __init__(self, data: Source, dim: int | None) -> None:
         self.data = memoryview(data)
         self.directory = _core.read_directory(self.data, reference=True)
         self.given_dim = dim
-        self.found = {}
+        self.found: dict[str, SectionReading] = {}
         names = [name for name, _, _ in self.directory.entries]
-        self.opened = {
+        self.opened: dict[str, _core.ReferencePairs] = {
             name: _core.ReferencePairs.open(self.data, names.index(name), name)
             for name in ("keyword", "vector")
             if name in names
         }
 
-    def _walked(self, name):
-        """(precision, dim, remnants) of a section; works out what the preamble no longer says."""
+    def _walked(self, name: str) -> SectionReading:
+        """Return the reading of a section, inferring the fields that the preamble lost."""
         if name not in self.found:
             fitting = self._readings(name)
-            shapes = sorted({(precision, dim) for precision, dim, _ in fitting})
+            shapes = {(one.precision or 0, one.dim or 0) for one in fitting}
+            start = self.opened[name].start
             if len(shapes) > 1:
-                listed = ", ".join(f"{dim} ({precision} bits)" for precision, dim in shapes)
-                raise FormatError(
-                    f"the dimension could be any of {listed}: pass dim",
-                    at=self.opened[name].start,
-                    section=name,
-                )
+                listed = ", ".join(f"{dim} ({bits} bits)" for bits, dim in sorted(shapes))
+                reason = f"the dimension could be any of {listed}: pass dim"
+                raise FormatError(reason, at=start, section=name)
             if not fitting:
-                raise FormatError(
-                    "no padding, precision and dimension explain this section",
-                    at=self.opened[name].start,
-                    section=name,
-                )
+                reason = "no padding, precision and dimension explain this section"
+                raise FormatError(reason, at=start, section=name)
             self.found[name] = fitting[0]
         return self.found[name]
 
-    def _readings(self, name):
-        """Those that explain every surviving byte; the smallest padding of several, as it doubts the most.
+    def _readings(self, name: str) -> list[SectionReading]:
+        """Return the readings that explain every surviving byte.
 
-        A component that is not a finite number speaks against none of them: the script wrote what it was given.
+        Of several paddings the smallest wins, since it accepts the fewest records. Components that are
+        not finite rule out no reading: the script wrote any number.
         """
         opened = self.opened[name]
         if opened.size == 0:
-            return [(opened.precision or None, None, [])]
-        readings, first = [], []
+            return [SectionReading(opened.precision or None, None, [])]
+        readings: list[SectionReading] = []
+        first: list[SectionReading] = []
         for precision, dim in self._shapes(opened) if name == "vector" else [(0, 0)]:
             for padding in [opened.padding] if opened.padding else PADDINGS:
-                clean, remnants = opened.shaped(padding, precision, dim).walk()
-                first.append((precision, dim, remnants))
+                clean, records = opened.shaped(padding, precision, dim).walk()
+                first.append(SectionReading(precision, dim, records))
                 if clean:
-                    readings.append((precision, dim, remnants))
+                    readings.append(first[-1])
                     break
         certain_shape = name == "keyword" or (self.given_dim is not None and opened.precision)
         return readings or (first[:1] if certain_shape else [])
 
-    def _shapes(self, opened):
-        """(precision, dim) that put a '-' after the first embedding."""
-        shapes = []
+    def _shapes(self, opened: _core.ReferencePairs) -> list[tuple[int, int]]:
+        """Return each (precision, dim) that puts a '-' after the first embedding."""
+        shapes: list[tuple[int, int]] = []
         for precision in [opened.precision] if opened.precision else (32, 16):
             if self.given_dim is not None:
                 shapes.append((precision, self.given_dim))
@@ -260,69 +306,70 @@ class Reference:
             )
         return shapes
 
-    def verify(self, strategy):
-        """Nothing beyond the walk: the dialect has neither counts nor hashes."""
+    def verify(self, strategy: str) -> None:
+        """Do nothing beyond the walk: the dialect has neither counts nor hashes."""
 
-    def report(self):
+    def report(self) -> Report:
         report = Report((11, 11 + self.directory.size))
         for name in self.opened:
-            for kind, at, size, _, _ in self._walked(name)[2]:
+            for kind, at, size, _, _ in self._walked(name).records:
                 if kind != "certain":
                     report.remnants.append(Remnant(name, kind, at, size))
         return report
 
-    def precision(self):
-        return self._walked("vector")[0] if "vector" in self.opened else None
+    def precision(self) -> int | None:
+        return self._walked("vector").precision if "vector" in self.opened else None
 
-    def dim(self):
+    def dim(self) -> int | None:
         if "vector" not in self.opened or self.opened["vector"].size == 0:
             return None
-        return self._walked("vector")[1]
+        return self._walked("vector").dim
 
-    def count(self):
+    def count(self) -> None:
         return None
 
-    def _certain(self, name):
+    def _certain(self, name: str) -> list[Certain]:
         if name not in self.opened or self.opened[name].size == 0:
             return []
         return [
-            (at, head, content)
-            for kind, at, _, head, content in self._walked(name)[2]
+            Certain(at, head, content)
+            for kind, at, _, head, content in self._walked(name).records
             if kind == "certain"
         ]
 
-    def lookup(self, keyword):
-        return [content for _, head, content in self._certain("keyword") if head == keyword]
+    def lookup(self, keyword: str) -> list[str]:
+        return [one.content for one in self._certain("keyword") if one.head == keyword]
 
-    def pairs(self, strategy, chunk):
-        """The chunk size makes no difference here: records were found in one pass already."""
+    def pairs(self, strategy: str, chunk: int | None) -> Iterator[Pair]:
+        """Return the pairs. The chunk size has no effect: records were found in one pass."""
         if strategy == "keyword":
-            return iter([(head, content) for _, head, content in self._certain("keyword")])
+            return iter([(one.head or "", one.content) for one in self._certain("keyword")])
         return self._vectors()
 
-    def _vectors(self):
-        for at, _, content in self._certain("vector"):
-            precision, dim, _ = self._walked("vector")
-            yield (
-                _vector_at(self.data, at, dim, _row_dtype(precision, self.directory.big_endian)),
-                content,
-            )
+    def _vectors(self) -> Iterator[Pair]:
+        for one in self._certain("vector"):
+            dim, dtype = self._shape()
+            yield _vector_at(self.data, one.at, dim, dtype), one.content
 
-    def layout(self):
+    def _shape(self) -> tuple[int, Component]:
+        """Return the dimension and component type of a section with vectors."""
+        precision, dim, _ = self._walked("vector")
+        assert precision is not None
+        assert dim is not None
+        return dim, _row_dtype(precision, self.directory.big_endian)
+
+    def layout(self) -> VectorLayout | None:
         certain = self._certain("vector")
         if not certain:
             return None
-        precision, dim, _ = self._walked("vector")
-        offsets = np.array([at for at, _, _ in certain], dtype=np.uint64)
-        dtype = _row_dtype(precision, self.directory.big_endian)
+        dim, dtype = self._shape()
+        offsets = np.array([one.at for one in certain], dtype=np.uint64)
         return VectorLayout(
             self.data, len(offsets), dim, 0, offsets, dtype, self.directory.big_endian
         )
 
-    def gather(self, layout):
+    def gather(self, layout: VectorLayout) -> NDArray[Any]:
         rows = [vector for vector, _ in self._vectors()]
-        return (
-            np.stack(rows)
-            if rows
-            else np.empty((0, layout.dim), dtype=layout.dtype.newbyteorder("="))
-        )
+        if rows:
+            return np.stack(rows)
+        return np.empty((0, layout.dim), dtype=layout.dtype.newbyteorder("="))

@@ -1,10 +1,10 @@
-"""Writing version 0.1.0 of the format, literally: padded pairs, section by section, in bounded memory."""
+"""Write version 0.1.0 of the format: padded pairs, section by section, in bounded memory."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from itertools import chain, islice
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -13,6 +13,10 @@ from ragfile.file.pairs_dialects import DTYPES, KEYS, PADDINGS
 from ragfile.ground.atomic_replace import replacing, spare_unless_ragfile
 from ragfile.types import ByteOrder, Padding, PairPrecision, StrPath, Vector
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+Item = TypeVar("Item")
 VERSION = (0, 1, 0)
 ALIGNMENT = 64
 SCRIPT_BLOCK = 4096  # 256 times the largest padding
@@ -29,10 +33,21 @@ def write_pairs(
     sorted_keys: bool = False,
     allow_nonfinite: bool = False,
 ) -> None:
-    """Writes a 0.1.0 file of (keyword, content) and (embedding, content) pairs, atomically and in bounded memory.
+    """Write a 0.1.0 file of keyword and embedding pairs, atomically and in bounded memory.
 
-    A keyword holds no "-" and no NUL, a content no NUL: the format has no escape for them. precision is 8, 16, 32 or 64
-    bits a component. sorted_keys adds a section that makes lookups logarithmic; building it takes 32 bytes a keyword.
+    Args:
+        path: the file to write.
+        keywords: pairs of (keyword, content). A keyword has no "-" and no NUL, a content no NUL, since
+            the format cannot escape them.
+        embeddings: pairs of (vector, content).
+        padding: bytes between records: 4, 8 or 16.
+        precision: bits of a component: 8, 16, 32 or 64.
+        byteorder: "little" or "big".
+        sorted_keys: add a section that makes lookups logarithmic; building it takes 32 bytes a keyword.
+        allow_nonfinite: accept NaN and infinity in vectors.
+
+    Raises:
+        ValueError: an option or a pair is not valid.
     """
     if padding not in PADDINGS:
         raise ValueError(f"padding must be 4, 8 or 16, not {padding!r}")
@@ -41,49 +56,49 @@ def write_pairs(
     if byteorder not in ("little", "big"):
         raise ValueError(f"byteorder must be 'little' or 'big', not {byteorder!r}")
     spare_unless_ragfile(path)
-    keywords, embeddings = _unless_empty(keywords), _unless_empty(embeddings)
+    texts, vectors = _unless_empty(keywords), _unless_empty(embeddings)
     names = (
-        ["keyword"] * bool(keywords)
-        + [KEYS] * bool(keywords and sorted_keys)
-        + ["vector"] * bool(embeddings)
+        ["keyword"] * bool(texts)
+        + [KEYS] * bool(texts and sorted_keys)
+        + ["vector"] * bool(vectors)
     )
     with replacing(path) as file:
         draft = _PairDraft(file, names, padding, byteorder == "big")
-        if keywords:
-            draft.add_keywords(keywords, sorted_keys)
-        if embeddings:
-            draft.add_embeddings(embeddings, precision, allow_nonfinite)
+        if texts:
+            draft.add_keywords(texts, sorted_keys)
+        if vectors:
+            draft.add_embeddings(vectors, precision, allow_nonfinite)
         draft.finish()
 
 
-def _unless_empty(items) -> Any:
-    """The items again, or None when there are none."""
-    items = iter(items)
-    first = list(islice(items, 1))
-    return chain(first, items) if first else None
+def _unless_empty(items: Iterable[Item]) -> Iterator[Item] | None:
+    """Return the items, or None if there are none."""
+    rest = iter(items)
+    first = list(islice(rest, 1))
+    return chain(first, rest) if first else None
 
 
 def aligned(at: int) -> int:
-    """The next place for pairs to start."""
+    """Return the next offset at which pairs can start."""
     return -(-at // ALIGNMENT) * ALIGNMENT
 
 
 class _PairDraft:
-    """A file that grows section by section; the front is written last, into room that always suffices."""
+    """A file under construction. Its directory is written last, into space reserved for the longest one."""
 
-    def __init__(self, file, names, padding, big):
+    def __init__(self, file: _core.Replacement, names: list[str], padding: int, big: bool) -> None:
         self.file = file
         self.padding = padding
         self.big = big
         self.names = names
-        self.entries = []
-        self.preambles = []
-        longest = [(name, 10**19, 10**19) for name in names]
+        self.entries: list[tuple[str, int | None, int]] = []
+        self.preambles: list[tuple[int | None, bytes]] = []
         # No directory of these names is longer.
+        longest: list[tuple[str, int | None, int]] = [(name, 10**19, 10**19) for name in names]
         self.at = len(_core.write_directory(VERSION, big, longest))
         file.skip_to(self.at)
 
-    def add_keywords(self, keywords, sorted_keys):
+    def add_keywords(self, keywords: Iterable[tuple[str, str]], sorted_keys: bool) -> None:
         writer = _core.PairWriter(self.file.write, padding=self.padding, big_endian=self.big)
         start = self._open("keyword")
         for keyword, content in keywords:
@@ -94,7 +109,9 @@ class _PairDraft:
             self.file.write(block)
             self._end(KEYS, self.at, self.at + len(block) - 1)
 
-    def add_embeddings(self, embeddings, precision, allow_nonfinite):
+    def add_embeddings(
+        self, embeddings: Iterable[tuple[Vector, str]], precision: int, allow_nonfinite: bool
+    ) -> None:
         rows = _rows(embeddings, precision, allow_nonfinite)
         first, text = next(rows)
         writer = _core.PairWriter(
@@ -110,13 +127,13 @@ class _PairDraft:
             writer.add_vector(row.view(np.uint8), content)
         self._close("vector", writer, start)
 
-    def _open(self, name):
-        """Where the pairs of the section that begins here start: aligned, and behind at least one NUL."""
+    def _open(self, name: str) -> int:
+        """Begin a section. Return the start of its pairs: aligned, after at least one NUL."""
         start = aligned(self.at + _core.PREAMBLES[name] + 1)
         self.file.write(bytes(start - self.at))
         return start
 
-    def _close(self, name, writer, start):
+    def _close(self, name: str, writer: _core.PairWriter, start: int) -> None:
         writer.flush()
         digest = self._digest(start, writer.size) if writer.precision else None
         self.preambles.append((self.at if self.entries else None, writer.preamble(start, digest)))
@@ -124,19 +141,19 @@ class _PairDraft:
         self.file.write(bytes(end + 1 - start - writer.size))
         self._end(name, self.at if self.entries else None, end)
 
-    def _section_end(self, name, end):
-        """The section's last byte: a NUL right after the pairs, or later, for the sake of the format's first script.
+    def _section_end(self, name: str, end: int) -> int:
+        """Return the offset of the section's last byte: a NUL after the pairs, maybe with padding.
 
-        That script takes ends as exclusive and searches in blocks that may reach over the section's end, where it fails
-        on binary data. So a keyword section that others follow is filled up to a multiple of those blocks.
+        The format's first script takes ends as exclusive and searches in blocks that may extend past
+        the section's end, where it fails on binary data. So a keyword section before others is padded
+        to a multiple of those blocks.
         """
         followers = self.names[self.names.index(name) + 1 :]
         if name != "keyword" or not followers:
             return end
         last = end
-        for _ in range(
-            3
-        ):  # the directory's size moves the section's start; numbers behind this one are no shorter
+        # The directory's size moves the section's start; later numbers are no shorter.
+        for _ in range(3):
             start = len(
                 _core.write_directory(
                     VERSION, self.big, [(name, None, last), *((n, last, last) for n in followers)]
@@ -145,25 +162,25 @@ class _PairDraft:
             last = start - 1 + -(-(end + 1 - start) // SCRIPT_BLOCK) * SCRIPT_BLOCK
         return last
 
-    def _end(self, name, start, end):
+    def _end(self, name: str, start: int | None, end: int) -> None:
         self.entries.append((name, start, end))
         self.file.write(b"\0")
         self.at = end + 2
 
-    def _written(self, start, size):
-        """Bytes that are in the file already, mapped; freed with the last reference."""
+    def _written(self, start: int, size: int) -> memoryview:
+        """Return written bytes, mapped until the last reference is gone."""
         return memoryview(self.file.mapped())[start : start + size]
 
-    def _digest(self, start, size):
+    def _digest(self, start: int, size: int) -> int:
         return _core.hash64(self._written(start, size))
 
-    def _sorted(self, start, size, count):
+    def _sorted(self, start: int, size: int, count: int) -> bytearray:
         section = _core.Section.over(self._written(start, size), "keyword")
         return _core.Pairs.bare(
             section, padding=self.padding, big_endian=self.big, at=start
         ).build_keys(count)
 
-    def finish(self):
+    def finish(self) -> None:
         front = _core.write_directory(VERSION, self.big, self.entries)
         self.file.write_at(0, front)
         for at, preamble in self.preambles:
@@ -172,10 +189,12 @@ class _PairDraft:
         self.file.truncate(end)
 
 
-def _rows(embeddings, precision, allow_nonfinite) -> Iterator[tuple[np.ndarray, str]]:
-    """Each vector as a contiguous row of the file's component type; all of one dimension."""
+def _rows(
+    embeddings: Iterable[tuple[Vector, str]], precision: int, allow_nonfinite: bool
+) -> Iterator[tuple[NDArray[Any], str]]:
+    """Yield each vector as a contiguous row of the file's component type; all have one dimension."""
     dtype = np.dtype(DTYPES[precision])
-    dim = None
+    dim: int | None = None
     for number, (vector, content) in enumerate(embeddings):
         given = np.asarray(vector)
         if given.ndim != 1 or not 1 <= len(given) <= 65536:

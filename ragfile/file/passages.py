@@ -1,9 +1,8 @@
-"""Passages that are read when somebody looks at them.
+"""Passages that are read on first use.
 
-A search finds rows; their texts and metadata take longer to read than to find. So a hit knows its
-row and reads the rest on first look, a part at a time: who it is, its text, its labels. What it
-reads is the commit that was searched, also after a refresh() or close(), since its map stays as long
-as a hit needs it.
+Reading the texts and metadata of rows takes longer than finding the rows. So a hit keeps its row and
+reads a part at a time on first use: its identity, its text, its labels. It reads the commit that was
+searched, also after a refresh() or close(): the map stays open while a hit needs it.
 """
 
 from __future__ import annotations
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragfile.file.stored_rows import StoredRows
+    from ragfile.types import Floats, Int64s
 
 TOGETHER = 0.01  # seconds
 
@@ -36,10 +36,12 @@ class Passages:
         self.rows, self._checked = rows, 0.0
 
     def hits(
-        self, rows: Any, scores: Any, score_type: str, parts: dict[str, Any], skips_nan: bool = False
+        self, rows: Int64s, scores: Floats, score_type: str, parts: dict[str, Floats], skips_nan: bool = False
     ) -> list[Hit]:  # fmt: skip
-        """Return the hits of live rows, not read yet, from arrays of their scores; -1 is no row. skips_nan leaves out the
-        score of a vector that is not there."""
+        """Return unread hits of live rows from arrays of their scores; -1 is no row.
+
+        skips_nan leaves out scores that are NaN: those of rows without a vector.
+        """
         return _core.unread_hits(
             Hit, (self, ALL_PARTS), rows, scores, score_type, list(parts.items()), skips_nan
         )
@@ -54,7 +56,7 @@ class Passages:
             raise
 
     def _check(self) -> None:
-        """Make sure that the file was not written over; hits that are looked at together ask once."""
+        """Check that the file was not overwritten, once for hits that are read together."""
         now = monotonic()
         if now - self._checked > TOGETHER:
             self.rows.check_unchanged()
@@ -81,25 +83,26 @@ class Passages:
         segment, local = self.rows.place(row)
         if segment.has_bare_rows and segment.bare_mask()[local]:
             return None
-        return segment.stored_vectors(local, 1)[0]
+        vector: NDArray[np.floating[Any]] = segment.stored_vectors(local, 1)[0]
+        return vector
 
 
 class KeptPassages:
-    """Hits of an answer that is kept: what one taker read, the next one gets a copy of."""
+    """Hits of a cached answer: each caller gets a copy of the fields read so far."""
 
     __slots__ = ()
 
     def read(self, hit: Hit, part: str) -> tuple[Any, ...]:
-        """The fields of a part of a kept hit, to be changed by their taker as he likes."""
+        """Return a copy of the fields of a part of a kept hit."""
         found = hit.read().whole() if part == "whole" else hit.part(part)
         return tuple(copied(value) for value in found)
 
     def stretch(self, hit: Hit, before: int, after: int) -> Stretch:
-        """The text around a kept hit."""
+        """Return the text around a kept hit."""
         return hit.context(before=before, after=after)
 
     def vector(self, hit: Hit) -> NDArray[np.floating[Any]] | None:
-        """The stored vector of a kept hit."""
+        """Return the stored vector of a kept hit."""
         return hit.vector
 
 
@@ -107,12 +110,12 @@ KEPT = KeptPassages()
 
 
 def copy_of(hit: Hit) -> Hit:
-    """A hit like a kept one, which its taker can change."""
+    """Return a copy of a kept hit that its caller can change."""
     waiting = hit.found_in[2]
     if waiting:
         copy = Hit.unread(KEPT, hit, hit.score, hit.score_type, dict(hit.scores))
         for part in PARTS if waiting != ALL_PARTS else ():
-            if part not in waiting:  # what one taker read, the next one probably reads
+            if part not in waiting:  # the next caller probably reads the same parts
                 for name, value in zip(PARTS[part], KEPT.read(hit, part), strict=True):
                     setattr(copy, name, value)
         copy.found_in = KEPT, hit, waiting

@@ -1,6 +1,6 @@
-"""What a call is about to touch, asked for at once, where the file is elsewhere. For local files nothing here does anything.
+"""Fetch the bytes that a call will read in few requests, if the file is remote. Local files need none of this.
 
-Everything works without these plans, a block at a time; with them a question costs a few round trips:
+Without these plans everything works block by block; with them a question costs a few round trips:
 
     tables    all but texts and vectors, where that is little                        the first question
     terms     rag.terms whole, the block hashes of rag.postings, deletions          the first question by words
@@ -9,25 +9,45 @@ Everything works without these plans, a block at a time; with them a question co
     passages  chunk records → documents and ids → their bytes, texts and metadata
 """
 
+from __future__ import annotations
+
 import bisect
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile import _core
 from ragfile.file.section_table import PREFETCHED
 
-STREAM_END = 64 << 10  # a stream's trailer, and as a rule its table
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from ragfile.file.row_segment import RowSegment
+    from ragfile.types import Int64s
+
+    Want = tuple[_core.Section | None, int, int]  # an offset and a size in a section
+    Segments = Sequence[RowSegment]
+    RowNumbers = Sequence[int] | Int64s
+
+STREAM_END = 64 << 10  # a stream's trailer, and usually its table
 LITTLE = 8 << 20
 
 
-def _elsewhere(segments):
+class PlacedRow(NamedTuple):
+    """A row of the file: its segment, and its number there."""
+
+    segment: RowSegment
+    row: int
+
+
+def _elsewhere(segments: Segments) -> bool:
     return bool(segments) and segments[0].reader.is_elsewhere
 
 
-def _whole(section):
+def _whole(section: _core.Section | None) -> Want:
     return section, 0, 0 if section is None else len(section)
 
 
-def _new(segments, plan):
-    """Segments for which a plan that is carried out once was not."""
+def _new(segments: Segments, plan: str) -> Segments:
+    """Return the segments for which a one-time plan has not run yet."""
     return (
         [segment for segment in segments if plan not in segment.brought]
         if _elsewhere(segments)
@@ -35,40 +55,40 @@ def _new(segments, plan):
     )
 
 
-def _once(segments, plan, wants):
+def _once(segments: Segments, plan: str, wants: list[Want]) -> None:
     if wants:
         _core.ready(wants)
         for segment in segments:
             segment.brought.add(plan)
 
 
-def whole(segments, *names):
-    """Sections that will be read from one end to the other."""
+def whole(segments: Segments, *names: str) -> None:
+    """Fetch sections that will be read from start to end."""
     if _elsewhere(segments):
         _core.ready([_whole(segment.section(name)) for segment in segments for name in names])
 
 
-def tables(segments):
-    """All but texts and vectors, where that is little: one request, and no round trip for each step of a question."""
+def tables(segments: Segments) -> None:
+    """Fetch everything but texts and vectors, if it is small, to save a round trip per step."""
     new = _new(segments, "tables")
     wants = [_whole(segment.section(name)) for segment in new for name in PREFETCHED]
     if sum(size for _, _, size in wants) <= LITTLE:
         _once(new, "tables", wants)
 
 
-def terms(segments):
-    """The dictionaries, with what statistics need."""
+def terms(segments: Segments) -> None:
+    """Fetch the dictionaries, with the sections that statistics need."""
     tables(segments)
-    wants = []
+    wants: list[Want] = []
     for segment in _new(segments, "terms"):
         wants.append((segment.section("rag.postings"), 0, 0))
         wants += [_whole(segment.section(name)) for name in ("rag.terms", "rag.tombs")]
     _once(segments, "terms", wants)
 
 
-def fields(segments):
-    """The dictionaries of fields that have lists of their own."""
-    wants = []
+def fields(segments: Segments) -> None:
+    """Fetch the dictionaries of the fields that have postings."""
+    wants: list[Want] = []
     for segment in _new(segments, "fields"):
         for name in segment.field_names:
             wants += [_whole(segment.section(f"rag.terms.{name}"))]
@@ -76,30 +96,30 @@ def fields(segments):
     _once(segments, "fields", wants)
 
 
-def lists(segments, texts, by_field=False):
-    """The posting lists of the terms of some questions, and those of their fields."""
+def lists(segments: Segments, texts: Sequence[str], by_field: bool = False) -> None:
+    """Fetch the posting lists of the terms of questions, with those of fields if by_field."""
     if _elsewhere(segments):
         lists_of(segments, segments[0].lexicon.queries(texts), by_field)
 
 
-def lists_of(segments, queries, by_field=False):
-    """The same of questions that are analysed."""
+def lists_of(segments: Segments, queries: _core.Queries, by_field: bool = False) -> None:
+    """Fetch the posting lists of analysed questions."""
     if not _elsewhere(segments):
         return
     asked = {term for terms_ in queries.terms() for term, _ in terms_}
-    wants = []
+    wants: list[Want] = []
     for segment in segments:
         parts = [(segment.section("rag.postings"), segment.lexicon)]
         if by_field:
             names = (f"rag.postings.{name}" for name in segment.field_names)
-            parts += zip(map(segment.section, names), segment.lexicon.fields, strict=True)
+            parts += zip(map(segment.section, names), segment.lexicon.fields or (), strict=True)
         wants += [(section, *lexicon.place(term)) for section, lexicon in parts for term in asked]
     _core.ready(wants)
 
 
-def vectors(segments):
-    """The shadows; where there is none, the vectors themselves."""
-    wants = []
+def vectors(segments: Segments) -> None:
+    """Fetch the shadows, or the vectors themselves where there is no shadow."""
+    wants: list[Want] = []
     for segment in _new(segments, "vectors"):
         vector, shadow = segment.section("vector"), segment.shadow
         wants += (
@@ -111,11 +131,11 @@ def vectors(segments):
     _once(segments, "vectors", wants)
 
 
-def samples(segments):
-    """What calibrates fusion: the rows that lie together, or what tells which they are."""
-    wants = []
+def samples(segments: Segments) -> None:
+    """Fetch the rows that calibrate fusion: the stored sample, or the records that determine it."""
+    wants: list[Want] = []
     for segment in _new(segments, "samples"):
-        names = ("rag.chunks", "rag.documents", "rag.ids")
+        names: tuple[str, ...] = ("rag.chunks", "rag.documents", "rag.ids")
         if segment.has("rag.sample"):
             names = ("rag.sample",)
             wants.append((segment.section("vector"), 0, _core.VECTOR_HEAD))
@@ -123,11 +143,11 @@ def samples(segments):
     _once(segments, "samples", wants)
 
 
-def vector_rows(segments, rows):
-    """The vectors of some rows of the file."""
+def vector_rows(segments: Segments, rows: RowNumbers) -> None:
+    """Fetch the vectors of some rows of the file."""
     if not _elsewhere(segments):
         return
-    wants = []
+    wants: list[Want] = []
     for segment, row in _placed(segments, rows):
         if segment.has("vector"):
             layout = segment.vector_layout()
@@ -137,19 +157,19 @@ def vector_rows(segments, rows):
     _core.ready(wants)
 
 
-def ids(segments):
-    """What finds documents by id."""
+def ids(segments: Segments) -> None:
+    """Fetch the tables that find documents by id."""
     whole(segments, "rag.ids")
 
 
-def passages(segments, rows):
-    """All that makes hits of rows of the file."""
+def passages(segments: Segments, rows: RowNumbers) -> None:
+    """Fetch all bytes of the hits of some rows of the file."""
     if not _elsewhere(segments) or not len(rows):
         return
     tables(segments)
     placed = _placed(segments, rows)
     used = list({segment.number: segment for segment, _ in placed}.values())
-    wants = [(segment.section("rag.ids"), 0, _core.IDS_HEAD) for segment in used]
+    wants: list[Want] = [(segment.section("rag.ids"), 0, _core.IDS_HEAD) for segment in used]
     for name in ("rag.text", "rag.meta"):
         wants += [_ending(segment.section(name)) for segment in used]
     size = _core.CHUNK_RECORD_SIZE
@@ -163,20 +183,20 @@ def passages(segments, rows):
     _core.ready([want for segment, chunk in chunks for want in _contents(segment, chunk)])
 
 
-def _placed(segments, rows):
+def _placed(segments: Segments, rows: RowNumbers) -> list[PlacedRow]:
     """[(segment, its own number of the row)]"""
     bases = [segment.base for segment in segments]
     found = [(segments[max(bisect.bisect_right(bases, row) - 1, 0)], int(row)) for row in rows]
-    return [(s, row - s.base) for s, row in found if s.base <= row < s.base + s.rows]
+    return [PlacedRow(s, row - s.base) for s, row in found if s.base <= row < s.base + s.rows]
 
 
-def _ending(section):
+def _ending(section: _core.Section | None) -> Want:
     if section is None:
         return None, 0, 0
     return section, max(len(section) - STREAM_END, 0), STREAM_END
 
 
-def _document_places(segment, number):
+def _document_places(segment: RowSegment, number: int) -> Iterator[Want]:
     size = _core.DOCUMENT_RECORD_SIZE
     yield segment.section("rag.documents"), number * size, size
     yield segment.section("rag.ids"), *_core.id_offsets(number)
@@ -184,7 +204,7 @@ def _document_places(segment, number):
     yield segment.section("rag.meta"), *segment.meta.table
 
 
-def _contents(segment, chunk):
+def _contents(segment: RowSegment, chunk: _core.ChunkRecord) -> Iterator[Want]:
     document = segment.records.place(chunk.document)
     yield segment.section("rag.ids"), document.id_at, document.id_size
     texts = segment.texts.places(document.blob_at + chunk.start, chunk.size)

@@ -1,6 +1,7 @@
-"""The rows that one commit added: their records, texts, metadata, vectors and terms, read where they lie.
+"""The rows that one commit added: their records, texts, metadata, vectors and terms, read in place.
 
-A section is opened when it is first asked for. What it must agree with (the number of rows, above all) is checked there.
+A section is opened on first use, and checked there against the rest of the segment, above all for its
+number of rows.
 """
 
 from __future__ import annotations
@@ -20,44 +21,43 @@ from ragfile.file import config, huge_pages
 from ragfile.records import Document, Hit, Stretch
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Mapping
+    from typing import Any, TypeGuard
 
     from numpy.typing import NDArray
 
-NO_METADATA = {}
+    from ragfile.types import Booleans, Floats, Metadata
+
+    Words = NDArray[np.uint64]  # a bit for each row
+
+NO_METADATA: Metadata = {}
 BLOCK_LIMIT = 16 << 20  # of a stream, unpacked
 KEPT, KEPT_LEAST = 16 << 20, 1 << 20  # bytes of unpacked blocks
-KEPT_FIELDS = 4096  # documents whose metadata stays parsed
-_thread = (
-    threading.local()
-)  # a decompressor is a large thing to make, and serves one thread at a time
+KEPT_FIELDS = 4096  # documents with metadata that stays parsed
+_thread = threading.local()  # a decompressor is expensive to make, and serves one thread at a time
 
 
-def unpack(data, raw_size):
-    """One zstd frame whose stated size is believed only when it is the one that the block must have."""
-    decompressor = getattr(_thread, "decompressor", None)
-    if decompressor is None:
-        decompressor = _thread.decompressor = zstandard.ZstdDecompressor(
-            max_window_size=BLOCK_LIMIT
-        )
+def unpack(data: bytes, raw_size: int) -> bytes:
+    """Unpack one zstd frame. Its stated size must equal `raw_size`, which limits the memory."""
+    if not hasattr(_thread, "decompressor"):
+        _thread.decompressor = zstandard.ZstdDecompressor(max_window_size=BLOCK_LIMIT)
     try:
         if zstandard.frame_content_size(data) != raw_size:
-            raise CorruptError(
-                "a compressed block does not state its size, or another one than it must have"
-            )
-        return decompressor.decompress(data)
+            raise CorruptError("a compressed block does not state its size, or states a wrong one")
+        unpacked: bytes = _thread.decompressor.decompress(data)
+        return unpacked
     except zstandard.ZstdError as error:
         raise CorruptError(f"a compressed block does not unpack: {error}") from None
 
 
-def _are_fields(fields):
-    """What the metadata stream may hold for a document or chunk."""
+def _are_fields(fields: object) -> TypeGuard[Metadata]:
+    """Return whether a value is valid in the metadata stream, as the object of a document or chunk."""
     if (
         type(fields) is dict and len(fields) == 1 and type(fields.get("metadata")) is dict
     ):  # most of them
         return True
     return (
-        isinstance(fields, dict)
+        config.is_object(fields)
         and isinstance(fields.get("metadata", {}), dict)
         and isinstance(fields.get("source", ""), str)
         and isinstance(fields.get("tags", []), list)
@@ -68,8 +68,8 @@ def _are_fields(fields):
     )
 
 
-def copied(value: Any) -> Any:
-    """A JSON value that its taker may change."""
+def copied(value: Any) -> Any:  # Any: JSON, of the same type
+    """Return a deep copy of a JSON value."""
     if type(value) is dict:
         return {k: copied(v) if type(v) in (dict, list) else v for k, v in value.items()}
     if type(value) is list:
@@ -78,13 +78,13 @@ def copied(value: Any) -> Any:
 
 
 class StoredDocument:
-    """A document of an open file. Its record is read when it is first asked for, and kept."""
+    """A document of an open file. Its record is read on first use and kept."""
 
     __slots__ = ("_record", "number", "segment")
 
-    def __init__(self, segment: RowSegment, number: int):
+    def __init__(self, segment: RowSegment, number: int) -> None:
         self.segment, self.number = segment, number
-        self._record = None
+        self._record: _core.DocumentRecord | None = None
 
     @property
     def record(self) -> _core.DocumentRecord:
@@ -94,7 +94,7 @@ class StoredDocument:
 
     @property
     def is_live(self) -> bool:
-        """A document lives or dies with all its rows; one without rows dies by name."""
+        """Return whether the document is live: with all its rows, or not in rag.gone if it has none."""
         if rows := self.record.rows:
             return self.segment.is_live(rows.start)
         gone = self.segment.section("rag.gone")
@@ -106,23 +106,23 @@ class StoredDocument:
 
     @property
     def rows(self) -> range:
-        """Its rows in the segment."""
+        """Return its rows in the segment."""
         return self.record.rows
 
     @property
     def file_rows(self) -> range:
-        """Its rows in the file."""
+        """Return its rows in the file."""
         base, rows = self.segment.base, self.record.rows
         return range(base + rows.start, base + rows.stop)
 
     @property
-    def fields(self) -> dict:
-        """Its JSON object in the metadata stream. It is shared: do not change it."""
+    def fields(self) -> Metadata:
+        """Return its JSON object in the metadata stream. It is shared: do not change it."""
         return self.segment.document_fields(self.number, self.record)
 
     @property
     def vectors(self) -> tuple[NDArray[np.floating[Any]] | None, NDArray[np.bool_]]:
-        """(the stored vectors of its rows or None, bool for each: whether it has none)."""
+        """Return (stored vectors of its rows or None, bool for each row without a vector)."""
         rows, segment = self.rows, self.segment
         stored = segment.stored_vectors(rows.start, len(rows))
         if not segment.has_bare_rows:
@@ -130,7 +130,7 @@ class StoredDocument:
         return stored, segment.bare_mask()[rows.start : rows.stop]
 
     def read(self) -> Document:
-        """The whole document."""
+        """Return the whole document."""
         record = self.record
         fields = self.segment.document_fields(self.number, record)
         text = self.segment.text(record, 0, record.text_size)
@@ -143,7 +143,19 @@ class StoredDocument:
 class RowSegment:
     """The rows that one commit added. `base` is the number of its first row in the file."""
 
-    def __init__(self, reader, record: _core.SegmentRecord, base: int):
+    _copy: memoryview | None
+    _records: _core.Records | None
+    _texts: _core.Stream | None
+    _meta: _core.Stream | None
+    _alive: Words | None
+    _bare: Booleans | None
+    _layout: _core.VectorLayout | None
+    _view: Floats | None
+    _matrix: _core.Matrix | None
+    _lexicon: _core.Lexicon | None
+    _fields: dict[int, Metadata]
+
+    def __init__(self, reader: _core.Reader, record: _core.SegmentRecord, base: int) -> None:
         self.reader, self.base = reader, base
         self.number, self.rows, self.live, _ = record
         self.is_pinned, self._copy = False, None
@@ -151,23 +163,24 @@ class RowSegment:
         self._records = self._texts = self._meta = self._alive = self._bare = None
         self._layout = self._view = self._matrix = self._lexicon = None
         self.metric, self._fields = "cosine", {}
-        self.brought = set()  # names of plans (see prefetch) that were carried out once for all
+        self.brought: set[str] = set()  # names of one-time plans (see prefetch) that have run
 
-    def section(self, name):
+    def section(self, name: str) -> _core.Section | None:
         return self.reader.section(name, self.number)
 
-    def has(self, name):
-        """Whether there is such a section; nothing is read."""
+    def has(self, name: str) -> bool:
+        """Return whether a section exists; nothing is read."""
         return self.reader.has(name, self.number)
 
-    def need(self, name):
+    def need(self, name: str) -> _core.Section:
+        """Return a section, or raise CorruptError if it is missing."""
         section = self.section(name)
         if section is None:
             raise CorruptError(f"segment {self.number} has no section {name}", section=name)
         return section
 
     @property
-    def records(self):
+    def records(self) -> _core.Records:
         if self._records is None:
             records = _core.Records(
                 self.need("rag.chunks"), self.need("rag.documents"), self.need("rag.ids")
@@ -180,26 +193,26 @@ class RowSegment:
         return self._records
 
     @property
-    def texts(self):
+    def texts(self) -> _core.Stream:
         if self._texts is None:
             self._texts = self._stream("rag.text")
         return self._texts
 
     @property
-    def meta(self):
+    def meta(self) -> _core.Stream:
         if self._meta is None:
             self._meta = self._stream("rag.meta")
         return self._meta
 
-    def _stream(self, name):
-        """Unpacking takes half of the time of reading a hit, so the last blocks are kept; segments share the room for them."""
+    def _stream(self, name: str) -> _core.Stream:
+        """Open a stream that keeps its last blocks: unpacking takes half the time of reading a hit."""
         return _core.Stream(
             self.need(name), unpack, max(self.room // len(self.reader.segments), KEPT_LEAST)
         )
 
     @property
-    def alive(self):
-        """Bits of the rows that are not deleted, as uint64 words, or None when none is."""
+    def alive(self) -> Words | None:
+        """Return bits of the rows that are not deleted, as uint64 words, or None if none is deleted."""
         if self.live == self.rows:
             return None
         if self._alive is None:
@@ -207,78 +220,78 @@ class RowSegment:
         return self._alive
 
     @property
-    def has_bare_rows(self):
-        """Whether some rows may have no vector; nothing is read."""
+    def has_bare_rows(self) -> bool:
+        """Return whether some rows may have no vector; nothing is read."""
         return self.has("rag.bare") or not self.has("vector")
 
-    def bare_mask(self):
-        """bool[rows]: the rows without a vector."""
+    def bare_mask(self) -> Booleans:
+        """Return bool[rows]: the rows without a vector."""
         if self._bare is None:
             self._bare = self._read_bare()
         return self._bare
 
-    def _read_bare(self):
+    def _read_bare(self) -> Booleans:
         section = self.section("rag.bare")
-        if section is None or not self.has("vector"):  # whatever the bitmap of a broken file says
+        if section is None or not self.has("vector"):  # a broken file can have a bitmap alone
             return np.full(self.rows, not self.has("vector"))
         return ~_core.flags_of(_core.rows_outside(section, self.rows), self.rows)
 
-    def vector_mask(self):
-        """bool[rows]: the rows that are not deleted and have a vector."""
+    def vector_mask(self) -> Booleans:
+        """Return bool[rows]: the rows that are not deleted and have a vector."""
         mask = self.live_mask()
         return mask & ~self.bare_mask() if self.has_bare_rows else mask
 
     @property
-    def embedded(self):
-        """Bits of the rows of vector_mask, as uint64 words, or None for all rows."""
+    def embedded(self) -> Words | None:
+        """Return bits of the rows of vector_mask, as uint64 words, or None for all rows."""
         if not self.has_bare_rows:
             return self.alive
         return _core.row_set(self.vector_mask(), self.rows)
 
     @property
-    def vector_count(self):
-        """How many live rows have a vector."""
+    def vector_count(self) -> int:
+        """Return the number of live rows with a vector."""
         return int(self.vector_mask().sum()) if self.has_bare_rows else self.live
 
-    def live_mask(self):
-        """bool[rows]: the rows that are not deleted."""
+    def live_mask(self) -> Booleans:
+        """Return bool[rows]: the rows that are not deleted."""
         if self.alive is None:
             return np.ones(self.rows, dtype=bool)
         return _core.flags_of(self.alive, self.rows)
 
-    def is_live(self, row):
+    def is_live(self, row: int) -> bool:
         return self.alive is None or bool(
             self.alive[row // 64] >> np.uint64(row % 64) & np.uint64(1)
         )
 
     def document(self, number: int) -> StoredDocument:
-        """A document by its number, live or not."""
+        """Return a document by its number, live or not."""
         return StoredDocument(self, number)
 
     def live_documents(self) -> Iterator[StoredDocument]:
-        """The live documents, in order of id."""
+        """Yield the live documents, in order of id."""
         for number in range(self.records.documents):
-            if (there := self.document(number)).is_live:
-                yield there
+            if (document := self.document(number)).is_live:
+                yield document
 
     @property
-    def has_deletions(self):
+    def has_deletions(self) -> bool:
         return self.live < self.rows or self.has("rag.gone")
 
-    def document_count(self):
-        """How many documents live. Where nothing is deleted no record is read."""
+    def document_count(self) -> int:
+        """Return the number of live documents. Without deletions no record is read."""
         if not self.has_deletions:
             return len(self.need("rag.documents")) // _core.DOCUMENT_RECORD_SIZE
         return self.records.live_documents(self.alive, self.section("rag.gone"))
 
     def find(self, doc_id: str) -> StoredDocument | None:
-        """The live document with this id."""
+        """Return the live document with this id."""
         number = self.records.find(doc_id)
-        there = None if number is None else self.document(number)
-        return there if there is not None and there.is_live else None
+        document = None if number is None else self.document(number)
+        return document if document is not None and document.is_live else None
 
-    def document_fields(self, number: int, record: _core.DocumentRecord) -> dict:
-        """The JSON object of a document. The last few thousand are kept, so it is not to be changed."""
+    def document_fields(self, number: int, record: _core.DocumentRecord) -> Metadata:
+        """Return the JSON object of a document. The last few thousand are kept and shared: do not change it."""
         found = self._fields.get(number)
         if found is None:
             if len(self._fields) >= KEPT_FIELDS:
@@ -287,22 +300,22 @@ class RowSegment:
         return found
 
     def hit(self, row: int) -> Hit:
-        """What a row of this segment is, as a Hit without scores; its metadata includes the document's."""
+        """Return a row as a Hit without scores; its metadata includes the document's."""
         name, doc_id, index, start, end, text, tags, metadata, source = self.whole(row)
         return Hit(name, doc_id, index, text, 0.0, "score", {}, tags, metadata, source, start, end)
 
     def identity(self, row: int) -> tuple[str, str, int, int, int]:
-        """The id of a row, that of its document, its number there, and its span."""
+        """Return the id of a row, the id of its document, its index there, and its span."""
         chunk = self.records.chunk(row)
         doc_id = self.records.document(chunk.document).id
         return f"{doc_id}#{chunk.index}", doc_id, chunk.index, *chunk.span
 
     def passage(self, row: int) -> tuple[str]:
-        """The text of a row, alone in its part."""
+        """Return the text of a row, alone in its part."""
         return (_core.passage(self.records, self.texts, row),)
 
     def whole(self, row: int) -> tuple[Any, ...]:
-        """All fields of a row, in the order of records.PARTS; each of its records is read once."""
+        """Return all fields of a row, in the order of records.PARTS; each record is read once."""
         chunk = self.records.chunk(row)
         document = self.records.document(chunk.document)
         identity = f"{document.id}#{chunk.index}", document.id, chunk.index, *chunk.span
@@ -310,7 +323,7 @@ class RowSegment:
         return *identity, text, *self._labels(chunk, document)
 
     def stretch(self, row: int, before: int, after: int) -> Stretch:
-        """The text of a row with that of its neighbours in its document, up to one that is deleted."""
+        """Return the text of a row with its neighbours in the document, up to a deleted one."""
         chunk = self.records.chunk(row)
         document = self.records.document(chunk.document)
         first, last = row, row
@@ -325,19 +338,21 @@ class RowSegment:
         text = self.text(document, at, end - at)
         return Stretch(text, found[0].span[0], max(each.span[1] for each in found))
 
-    def _are_neighbours(self, document, row, following):
-        """Whether two rows are live chunks of a document with none between them."""
+    def _are_neighbours(self, document: _core.DocumentRecord, row: int, following: int) -> bool:
+        """Return whether two rows are live, consecutive chunks of a document."""
         if row < document.rows.start or following >= document.rows.stop:
             return False
         indexes = [self.records.chunk(each).index for each in (row, following)]
         return indexes[1] - indexes[0] == 1 and self.is_live(row) and self.is_live(following)
 
-    def labels(self, row: int) -> tuple[tuple[str, ...], dict, str]:
-        """The same without the text."""
+    def labels(self, row: int) -> tuple[tuple[str, ...], Metadata, str]:
+        """Return the tags, metadata and source of a row."""
         chunk = self.records.chunk(row)
         return self._labels(chunk, self.records.document(chunk.document))
 
-    def _labels(self, chunk, document):
+    def _labels(
+        self, chunk: _core.ChunkRecord, document: _core.DocumentRecord
+    ) -> tuple[tuple[str, ...], Metadata, str]:
         shared = self.document_fields(chunk.document, document)
         own = self.fields(chunk.meta_at, chunk.meta_size)
         return (
@@ -346,27 +361,31 @@ class RowSegment:
             shared.get("source", ""),
         )
 
-    def vector_layout(self):
-        """Where the vectors lie in their section."""
+    def vector_layout(self) -> _core.VectorLayout:
+        """Return the layout of the vectors in their section."""
         if self._layout is None:
             at = self.reader.entry("vector", self.number)["at"]
             layout = _core.vector_layout(self.need("vector"), at)
             if layout.rows != self.rows:
-                what = f"segment {self.number} has {self.rows} rows but {layout.rows} vectors"
-                raise CorruptError(what, section="vector")
+                raise CorruptError(
+                    f"segment {self.number} has {self.rows} rows but {layout.rows} vectors",
+                    section="vector",
+                )
             self._layout = layout
         return self._layout
 
-    def vectors(self) -> Any:
-        """The matrix as a strided view of the map, or None. Its bytes are not checked: stored_vectors does that. Those of a
-        file that is elsewhere are brought and checked first."""
+    def vectors(self) -> Floats | None:
+        """Return the matrix as a strided view of the map, or None.
+
+        Local bytes are not checked; stored_vectors checks them. Remote bytes are fetched and checked.
+        """
         if not self.has("vector"):
             return None
         if self.reader.is_elsewhere:
-            self.section("vector").check()
+            self.need("vector").check()
         return self._all_vectors()[:]
 
-    def _all_vectors(self):
+    def _all_vectors(self) -> Floats:
         if self._view is None:
             layout = self.vector_layout()
             dtype = np.dtype("<f4" if layout.bits == 32 else "<f2")
@@ -376,47 +395,49 @@ class RowSegment:
             )  # fmt: skip
         return self._view
 
-    def stored_vectors(self, first, count) -> Any:
-        """The vectors of some rows, their bytes checked; None where there are none."""
+    def stored_vectors(
+        self, first: int, count: int
+    ) -> Any:  # Any: Floats, or None without the section
+        """Return the vectors of some rows, their bytes checked; None without a vector section."""
         if not self.has("vector"):
             return None
         vectors = self._all_vectors()
         if count:
             layout = self.vector_layout()
-            self.section("vector").check(layout.at + first * layout.stride, count * layout.stride)
+            self.need("vector").check(layout.at + first * layout.stride, count * layout.stride)
         return vectors[first : first + count]
 
-    def live_vectors(self) -> NDArray[np.floating[Any]] | None:
-        """The vectors of the live rows, NaN for one without: a view of the map where no row is deleted, else a copy."""
-        vectors = self.stored_vectors(0, self.rows)
+    def live_vectors(self) -> Floats | None:
+        """Return the vectors of the live rows, NaN for one without: a view, or a copy after deletions."""
+        vectors: Floats | None = self.stored_vectors(0, self.rows)
         return vectors if vectors is None or self.alive is None else vectors[self.live_mask()]
 
     def live_keyword_pairs(self) -> Iterator[tuple[str, str]]:
-        """(reference, text) of the pairs that stand for live rows. There is a pair for each row, in their order."""
+        """Yield (reference, text) of the pairs of live rows: there is a pair for each row, in order."""
         for row, pair in enumerate(self.keyword_pairs()):
             if row >= self.rows or self.is_live(row):
                 yield pair
 
     def lookup(self, keyword: str) -> list[str]:
-        """The texts of the pairs with this key that stand for live rows."""
+        """Return the texts of the live pairs with this key."""
         found = self.keyword_pairs().lookup(keyword)
         if self.alive is None or not found:
             return found
         return [text for key, text in self.live_keyword_pairs() if key == keyword]
 
-    def keyword_pairs(self):
+    def keyword_pairs(self) -> _core.Pairs:
         return _core.Pairs.keyword(
             self.need("keyword"), self.reader.entry("keyword", self.number)["at"]
         )
 
     @property
-    def shadow(self):
-        """The section of the vectors' shadow, in the order of clusters, rotated or plain, or None."""
+    def shadow(self) -> _core.Section | None:
+        """Return the section of the vectors' shadow: clustered, rotated or plain, or None."""
         sections = map(self.section, ("rag.clustered", "rag.planes", "rag.shadow"))
         return next((section for section in sections if section is not None), None)
 
-    def _swept(self):
-        """The shadow as a search reads it: a copy in huge pages, where that was asked for."""
+    def _swept(self) -> _core.Section | memoryview | None:
+        """Return the shadow that a search reads: a copy in huge pages if the file is pinned."""
         shadow = self.shadow
         if shadow is None or not self.is_pinned:
             return shadow
@@ -426,12 +447,12 @@ class RowSegment:
 
     @property
     def pinned_size(self) -> int:
-        """The bytes of memory that a pinned file has for this segment."""
+        """Return the bytes of memory that pinning takes for this segment."""
         return len(self._copy) if self._copy is not None else 0
 
     @property
-    def matrix(self):
-        """The vectors, searchable."""
+    def matrix(self) -> _core.Matrix:
+        """Return the vectors, searchable."""
         if self._matrix is None:
             if self.has("rag.clusters") != self.has("rag.clustered"):
                 raise FormatError(
@@ -446,8 +467,8 @@ class RowSegment:
         return self._matrix
 
     @property
-    def lexicon(self):
-        """The terms and postings, searchable."""
+    def lexicon(self) -> _core.Lexicon:
+        """Return the terms and postings, searchable."""
         if self._lexicon is None:
             lexicon = _core.Lexicon(self.need("rag.terms"), self.need("rag.postings"))
             if len(lexicon) != self.rows:
@@ -459,22 +480,22 @@ class RowSegment:
 
     @property
     def field_names(self) -> tuple[int, ...]:
-        """What the sections of fields end in that have lists of their own."""
+        """Return the suffixes of the sections of fields with their own postings."""
         return self.lexicon.analysis.own_fields
 
     @property
     def has_fields(self) -> bool:
-        """Whether these lists are there."""
+        """Return whether these sections exist."""
         names = self.field_names
         return all(self.has(f"rag.terms.{n}") and self.has(f"rag.postings.{n}") for n in names)
 
     def attach_fields(self) -> None:
-        """Opens the lists that fields have of their own, for questions with other weights."""
+        """Open the postings of single fields, for questions with other weights."""
         lexicon, names = self.lexicon, self.field_names
         if lexicon.fields is None:
             lexicon.attach([self._field(n) for n in names], lexicon.analysis.built_weights)
 
-    def _field(self, number):
+    def _field(self, number: int) -> _core.Lexicon:
         name = f"rag.terms.{number}"
         field = _core.Lexicon(self.need(name), self.need(f"rag.postings.{number}"))
         if len(field) != self.rows:
@@ -484,26 +505,26 @@ class RowSegment:
             )
         return field
 
-    def fields(self, at, size) -> Any:
-        """A JSON object of the metadata stream."""
+    def fields(self, at: int, size: int) -> Metadata:
+        """Return a JSON object of the metadata stream."""
         return self.parsed(self.meta.read(at, size), at) if size else NO_METADATA
 
-    def parsed(self, raw, at):
-        """The same from the bytes that stand there."""
+    def parsed(self, raw: bytes, at: int) -> Metadata:
+        """Parse the JSON object of the bytes at an offset of the metadata stream."""
         try:
             fields = json.loads(raw.decode("utf-8", "surrogatepass"))
         except (ValueError, RecursionError):
             fields = None
         return self._checked(fields, raw, at)
 
-    def parsed_all(self, places):
-        """The objects of many texts, given where each of them stands: parsed as one list, which takes half the time.
+    def parsed_all(self, places: Mapping[bytes, int]) -> list[Metadata]:
+        """Return the objects of many texts with their offsets, parsed as one list in half the time.
 
-        Between them stands a number that nobody can guess, so that no text can end in the next one's place.
+        An unguessable number separates them, so that no text can pose as several.
         """
         mark = 1 << 60 | secrets.randbits(60)
         try:
-            found = json.loads(
+            found: list[Any] = json.loads(
                 (b"[" + (b",%d," % mark).join(places) + b"]").decode("utf-8", "surrogatepass")
             )
         except (ValueError, RecursionError):
@@ -515,8 +536,8 @@ class RowSegment:
             for fields, (raw, at) in zip(found[::2], places.items(), strict=True)
         ]
 
-    def _checked(self, fields, raw, at):
-        # A level of JSON takes a byte or more: short ones are not too deep.
+    def _checked(self, fields: object, raw: bytes, at: int) -> Metadata:
+        # A level of JSON takes at least a byte, so short texts are not too deep.
         if not _are_fields(fields) or (len(raw) > config.DEPTH and config.is_too_deep(fields)):
             raise CorruptError(
                 f"invalid metadata at {at} of segment {self.number}",
@@ -525,10 +546,10 @@ class RowSegment:
         return fields
 
     def text(self, document: _core.DocumentRecord, start: int, size: int) -> str:
-        """Bytes [start, start + size) of a document's texts."""
+        """Return bytes [start, start + size) of a document's texts."""
         if start + size > document.blob_size:
             raise CorruptError(
-                f"a text of document {document.id!r} lies outside of it", section="rag.chunks"
+                f"a text of document {document.id!r} is outside of it", section="rag.chunks"
             )
         raw = self.texts.read(document.blob_at + start, size)
         try:

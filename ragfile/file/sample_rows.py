@@ -1,10 +1,10 @@
-"""The rows that calibrate fusion, and their vectors: the TAKEN live rows with a vector that have the
-smallest hashes of their keys, whatever the file's history.
+"""The rows that calibrate fusion, and their vectors.
 
-A segment of WORTH rows or more keeps its first KEPT of them together, in `rag.sample`. Deletion leaves that
-section as it is until it has fewer live rows than a sample takes; the commit that goes below writes it again.
-A segment without one, or with one that an older writer let run short, gives its rows by their records. Either
-way the rows are the same.
+They are the TAKEN live rows with a vector that have the smallest hashes of their keys, so they do not
+depend on the file's history. A segment of WORTH rows or more keeps its first KEPT of them together, in
+`rag.sample`. Deletions leave that section alone until it has fewer live rows than a sample takes; that
+commit writes it again. For a segment without the section, or with one that ran short, the records give
+the same rows.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragfile.file.row_segment import RowSegment
+    from ragfile.types import Floats
 
 TAKEN = 1024
 KEPT = TAKEN + TAKEN // 8
@@ -31,14 +32,14 @@ Entry = tuple[int, int]  # hash, row of the segment
 
 
 class SampleRows(NamedTuple):
-    """Rows of the file, in order of their hashes, and their vectors where that was asked."""
+    """Rows of the file, in order of their hashes, and their vectors if requested."""
 
     rows: NDArray[np.int64]
-    vectors: list[NDArray[np.floating]]
+    vectors: list[Floats]
 
 
 def stored_sample(segment: RowSegment) -> _core.StoredSample | None:
-    """The segment's `rag.sample`, checked."""
+    """Return the segment's `rag.sample`, checked."""
     section = segment.section("rag.sample")
     if section is None:
         return None
@@ -47,7 +48,7 @@ def stored_sample(segment: RowSegment) -> _core.StoredSample | None:
 
 
 def living(stored: _core.StoredSample, segment: RowSegment) -> dict[Entry, int] | None:
-    """The live entries by their places, TAKEN at most; None where more of the segment's rows are wanted."""
+    """Return the live entries with their positions, TAKEN at most; None if the segment has more to add."""
     mask = segment.vector_mask()
     places = {entry: i for i, entry in enumerate(stored.pairs()) if mask[entry[1]]}  # in order
     if len(places) < min(TAKEN, segment.vector_count):
@@ -56,7 +57,7 @@ def living(stored: _core.StoredSample, segment: RowSegment) -> dict[Entry, int] 
 
 
 def sample(segments: Sequence[RowSegment], with_vectors: bool = True) -> SampleRows:
-    """The sample of a file."""
+    """Return the sample of a file."""
     prefetch.samples(segments)
     segments = [segment for segment in segments if segment.vector_count]
     found = [(entry, segment, view) for segment in segments for entry, view in _of(segment).items()]
@@ -71,8 +72,8 @@ def sample(segments: Sequence[RowSegment], with_vectors: bool = True) -> SampleR
     return SampleRows(rows, vectors)
 
 
-def _of(segment: RowSegment) -> dict[Entry, NDArray[np.floating] | None]:
-    """A segment's part, with the vectors that lie together."""
+def _of(segment: RowSegment) -> dict[Entry, Floats] | dict[Entry, None]:
+    """Return a segment's part, with the vectors that are stored together."""
     stored = stored_sample(segment)
     kept = None if stored is None else living(stored, segment)
     if stored is not None and kept is not None:
@@ -82,17 +83,15 @@ def _of(segment: RowSegment) -> dict[Entry, NDArray[np.floating] | None]:
     return dict.fromkeys(segment.records.sample(TAKEN, segment.embedded))
 
 
-def _vector(entry: Entry, segment: RowSegment, together: NDArray[np.floating] | None):
+def _vector(entry: Entry, segment: RowSegment, together: Floats | None) -> Floats:
     if together is not None:
         return together
-    return segment.stored_vectors(entry[1], 1)[0]
-
-
-# ------------------------------------------------------------------------------------ writing --
+    vector: Floats = segment.stored_vectors(entry[1], 1)[0]
+    return vector
 
 
 def is_short(segment: RowSegment, alive: NDArray[np.bool_]) -> bool:
-    """Whether the segment's `rag.sample` has too few of the rows that will be alive."""
+    """Return whether the segment's `rag.sample` has too few of the rows that will be live."""
     if not (segment.has("rag.sample") and segment.has("vector")):
         return False
     stored = stored_sample(segment)
@@ -103,7 +102,7 @@ def is_short(segment: RowSegment, alive: NDArray[np.bool_]) -> bool:
 
 
 def written_anew(segment: RowSegment, alive: NDArray[np.bool_]) -> bytes:
-    """`rag.sample` of the rows that will be alive and have vectors."""
+    """Return a new `rag.sample` of the rows that will be live and have vectors."""
     alive = alive & ~segment.bare_mask()
     entries = segment.records.sample(KEPT, _core.row_set(alive, segment.rows))
     found = [segment.stored_vectors(row, 1)[0] for _, row in entries]

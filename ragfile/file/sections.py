@@ -1,4 +1,4 @@
-"""What the format says of a section by its name. The constants are in `section_table`."""
+"""The format's rules for sections, by name. The constants are in `section_table`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def check_own(name: str) -> None:
 
 
 def needs(name: str) -> tuple[str, ...]:
-    """The sections that must be present in the same segment."""
+    """Return the sections that must be present in the same segment."""
     found = NEEDS.get(name, ())
     if found or not name[-1:].isdigit():
         return found
@@ -29,16 +29,16 @@ def needs(name: str) -> tuple[str, ...]:
 
 
 def compaction(name: str) -> str:
-    """How compaction treats a section: "rebuilt", "kept" or "dropped". Unknown ones are kept."""
+    """Return how compaction treats a section: "rebuilt", "kept" or "dropped"; unknown ones are kept."""
     return COMPACTION.get(name) or COMPACTION.get(_field(name)[0], "kept")
 
 
 def is_known(name: str) -> bool:
-    """Whether the format defines the section."""
+    """Return whether the format defines the section."""
     return name in COMPACTION or _field(name)[0] in COMPACTION
 
 
 def _field(name: str) -> tuple[str, str]:
-    """The name with N for a field's number, and the number."""
+    """Return the name with N for a field's number, and the number."""
     kind, _, number = name.rpartition(".")
     return (f"{kind}.N", number) if number.isdecimal() else (name, "")

@@ -1,4 +1,4 @@
-"""Signatures of an open file: what was signed, by whom, and whether it still holds.
+"""Signatures of an open file: the signed content, the signer, and whether they still match.
 
 spec/parts/signatures.md defines the tree of hashes. A trusted file is checked in two steps. At
 opening, a signature leads to the digest of the content list, the list to the root of each section,
@@ -17,12 +17,12 @@ from typing import Any, NamedTuple
 
 from ragfile import _core
 from ragfile.errors import CorruptError, SignatureError
+from ragfile.file import config
 from ragfile.file.section_table import UNSIGNED
 from ragfile.ground.signing_keys import PublicKey
 from ragfile.types import SectionEntry
 
 SEAL, SIGNATURES = "rag.seal", "rag.signatures"
-# What is no content: what signs it, and what follows from all bytes, which signing changes too.
 BLOCK, LEAF = 1 << 16, 32
 JSON_MAX, ENVELOPES_MAX = 1 << 20, 64
 TYPE = "application/vnd.in-toto+json"
@@ -32,11 +32,11 @@ PREDICATE = "urn:ragfile:signature:1"
 
 @dataclass(frozen=True, slots=True)
 class Signature:
-    """One signature of a file. `signer` and `signed` are what the signer said, or "".
+    """One signature of a file, not verified.
 
-    `is_current` says that the file's table and seal are what was signed; `verify(path, keys=…)`
-    and `open(path, trusted=…)` also check the bytes, and the key. `key_id` only helps to find the
-    key: nobody has checked it here.
+    `signer` and `signed` are texts by the signer, or "". `is_current` is whether the file's table and
+    seal match the signed content; `verify(path, keys=…)` and `open(path, trusted=…)` also check the
+    bytes and the key. `key_id` only helps to find the key: it is not verified.
     """
 
     key_id: str
@@ -58,9 +58,10 @@ class Content:
 
     def hashed(self, reader: _core.Reader) -> bytes:
         """The leaves of all sections, from their bytes."""
-        leaves = []
+        leaves: list[bytes] = []
         for entry in self.entries:
-            section: Any = reader.section(entry["name"], entry["segment"])
+            section = reader.section(entry["name"], entry["segment"])
+            assert section is not None
             section.check()
             view = memoryview(section)
             for at in range(0, entry["size"], BLOCK):
@@ -90,25 +91,25 @@ class Content:
 
 
 def encoded(payload: bytes) -> bytes:
-    """What is signed: DSSE's encoding of the type and the payload."""
+    """Return the signed bytes: DSSE's encoding of the type and the payload."""
     return b"DSSEv1 %d %s %d %s" % (len(TYPE), TYPE.encode(), len(payload), payload)
 
 
 def statement(digest: str, signer: str, signed: str) -> bytes:
     """The payload of a new signature."""
-    said = {"signer": signer, "signed": signed}
+    texts = {"signer": signer, "signed": signed}
     record = {
         "_type": STATEMENT,
         "subject": [{"name": "content", "digest": {"sha256": digest}}],
         "predicateType": PREDICATE,
-        "predicate": {name: value for name, value in said.items() if value},
+        "predicate": {name: value for name, value in texts.items() if value},
     }
     return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
 
 
 def envelopes_of(reader: _core.Reader) -> list[dict[str, Any]]:
-    """The envelopes that a file holds; none in a file that nobody signed."""
-    section: Any = reader.section(SIGNATURES)
+    """Return the envelopes of a file; none if it is unsigned."""
+    section = reader.section(SIGNATURES)
     if section is None:
         return []
     if len(section) > JSON_MAX:
@@ -118,10 +119,10 @@ def envelopes_of(reader: _core.Reader) -> list[dict[str, Any]]:
         found = json.loads(bytes(section).decode())
     except (ValueError, RecursionError):
         raise _damaged("it is not JSON") from None
-    listed = found.get("envelopes") if isinstance(found, dict) else None
-    if not isinstance(listed, list) or found.get("version") != 1:
+    listed = found.get("envelopes") if config.is_object(found) else None
+    if not config.is_list(listed) or found.get("version") != 1:
         raise _damaged("it is not a list of envelopes of version 1")
-    if not 1 <= len(listed) <= ENVELOPES_MAX or not all(isinstance(e, dict) for e in listed):
+    if not 1 <= len(listed) <= ENVELOPES_MAX or not all(config.is_object(e) for e in listed):
         raise _damaged(f"it must hold 1 to {ENVELOPES_MAX} envelopes")
     return listed
 
@@ -131,8 +132,8 @@ def _damaged(why: str) -> CorruptError:
 
 
 def seal_of(reader: _core.Reader) -> bytes:
-    """The leaves as the file has them; nothing of them is believed yet."""
-    section: Any = reader.section(SEAL)
+    """Return the stored leaves, not verified."""
+    section = reader.section(SEAL)
     if section is None:
         return b""
     section.check()
@@ -140,7 +141,7 @@ def seal_of(reader: _core.Reader) -> bytes:
 
 
 class SignatureParts(NamedTuple):
-    """An envelope, taken apart."""
+    """The parts of an envelope."""
 
     payload: bytes
     signature: bytes
@@ -149,7 +150,7 @@ class SignatureParts(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Envelope:
-    """An envelope of a file, taken apart. digest is None where its payload is not a statement of ours."""
+    """The parts of a file's envelope. digest is None if its payload is not a ragfile statement."""
 
     payload: bytes
     signature: bytes
@@ -163,8 +164,8 @@ def _opened(envelope: Mapping[str, Any]) -> _Envelope | None:
     return None if parts is None else _Envelope(*parts, *_stated(parts.payload))
 
 
-def parts_of(envelope: Any) -> SignatureParts | None:
-    """None if the envelope is not of the form that the specification demands."""
+def parts_of(envelope: Mapping[str, Any]) -> SignatureParts | None:
+    """Return the parts of an envelope, or None if it does not have the specified form."""
     try:
         (only,) = envelope["signatures"]
         payload = base64.b64decode(envelope["payload"], validate=True)
@@ -179,19 +180,19 @@ def parts_of(envelope: Any) -> SignatureParts | None:
 def _stated(payload: bytes) -> tuple[str | None, Mapping[str, Any]]:
     """(digest, predicate) of a statement; (None, {}) of anything else."""
     try:
-        said = json.loads(payload.decode())
-        (subject,) = said["subject"]
-        digest, predicate = subject["digest"]["sha256"], said.get("predicate", {})
+        stated = json.loads(payload.decode())
+        (subject,) = stated["subject"]
+        digest, predicate = subject["digest"]["sha256"], stated.get("predicate", {})
     except (KeyError, TypeError, ValueError, RecursionError):
         return None, {}
-    is_ours = said.get("_type") == STATEMENT and said.get("predicateType") == PREDICATE
-    if not (is_ours and isinstance(digest, str) and isinstance(predicate, dict)):
+    is_ours = stated.get("_type") == STATEMENT and stated.get("predicateType") == PREDICATE
+    if not (is_ours and isinstance(digest, str) and config.is_object(predicate)):
         return None, {}
     return digest, predicate
 
 
 def signatures(reader: _core.Reader) -> list[Signature]:
-    """What the signatures of a file say, in their order. No key is needed, and none is checked."""
+    """Return the signatures of a file, in order, without verifying them."""
     envelopes = envelopes_of(reader)
     if not envelopes:
         return []
@@ -210,22 +211,23 @@ def _described(envelope: Mapping[str, Any], digest: str | None) -> Signature:
     opened = _opened(envelope)
     if opened is None:
         return Signature("", "", "", False, envelope)
-    said = {k: v for k, v in opened.predicate.items() if isinstance(v, str)}
+    texts = {k: v for k, v in opened.predicate.items() if isinstance(v, str)}
     is_current = opened.digest is not None and opened.digest == digest
     return Signature(
-        opened.key_id, said.get("signer", ""), said.get("signed", ""), is_current, envelope
+        opened.key_id, texts.get("signer", ""), texts.get("signed", ""), is_current, envelope
     )
 
 
 def of_digest(reader: _core.Reader, digest: str, *, but: str) -> list[Mapping[str, Any]]:
-    """The envelopes that are about this content, except those that name one key."""
+    """Return the envelopes for this content, except those with one key id."""
     taken_apart = [(envelope, _opened(envelope)) for envelope in envelopes_of(reader)]
     return [e for e, o in taken_apart if o and o.digest == digest and o.key_id != but]
 
 
 def trusted_by(reader: _core.Reader, keys: Iterable[PublicKey]) -> list[Signature]:
     """The signatures that hold, each for one of the keys. The bytes of blocks are not checked."""
-    digest, holding = _present_digest(reader), []
+    digest = _present_digest(reader)
+    holding: list[Signature] = []
     for envelope in envelopes_of(reader):
         opened = _opened(envelope)
         if opened is None or digest is None or opened.digest != digest:
@@ -236,7 +238,7 @@ def trusted_by(reader: _core.Reader, keys: Iterable[PublicKey]) -> list[Signatur
 
 
 def require(reader: _core.Reader, keys: Sequence[PublicKey], path: str) -> None:
-    """Refuses a file that none of the keys signed; else each block is checked when it is read."""
+    """Raise SignatureError unless one of the keys signed the file; blocks are then checked on reading."""
     if not trusted_by(reader, keys):
         raise SignatureError(f"{path}: {_why_not(reader, keys)}")
     content, seal = Content(reader), seal_of(reader)
@@ -245,12 +247,12 @@ def require(reader: _core.Reader, keys: Sequence[PublicKey], path: str) -> None:
 
 
 def _why_not(reader: _core.Reader, keys: Sequence[PublicKey]) -> str:
-    """What is wrong, for the error's message."""
+    """Return the reason of a refusal, for the error's message."""
     found = signatures(reader)
     if not found:
-        return "nobody signed it: `ragfile sign` does, or open it without trusted keys"
+        return "it is not signed: sign it with `ragfile sign`, or open it without trusted keys"
     if not any(signature.is_current for signature in found):
         return "it was changed after it was signed: have it signed again"
-    there = ", ".join(signature.key_id[:16] for signature in found if signature.is_current)
+    signers = ", ".join(signature.key_id[:16] for signature in found if signature.is_current)
     trusted = ", ".join(key.id[:16] for key in keys) or "none"
-    return f"no signature is by a trusted key (signed by {there}; trusted: {trusted})"
+    return f"no signature is by a trusted key (signed by {signers}; trusted: {trusted})"

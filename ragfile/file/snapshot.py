@@ -1,6 +1,6 @@
-"""One commit of a 1.0 file that is open: checked when it is made, and never changed.
+"""One commit of an open 1.0 file: checked when it is opened, and immutable.
 
-refresh() makes another snapshot; whoever holds this one goes on to read its commit.
+refresh() makes another snapshot; holders of this one continue to read its commit.
 """
 
 from __future__ import annotations
@@ -68,15 +68,15 @@ class Snapshot:
                 )
 
     def _front_and_footer(self) -> tuple[bytes, bytes]:
-        """Return the bytes that name the commit: both hold hashes of what they stand for."""
+        """Return the bytes that name the commit: both hold hashes of the rest."""
         return self.raw(0, FRONT), self.raw(max(self.commit["end"] - FOOTER, 0), FOOTER)
 
     def check_unchanged(self) -> None:
         """Raise ChangedError if the file was written over in place since it was opened.
 
-        Appended commits change no byte of this one, and a file renamed into the place of this one leaves it alone. This
-        costs a stat, and more only after a write. A file that is cut short while a call reads it ends the process
-        (SIGBUS): nothing in this library can prevent that.
+        Appended commits change no byte of this one, nor does a file renamed over this one. The check costs a
+        stat, and more only after a write. A file that is truncated while a call reads it ends the process
+        (SIGBUS); this library cannot prevent that.
         """
         now = self.source.stat()
         if now is None or now.st_mtime_ns == self._unchanged_at:
@@ -92,14 +92,16 @@ class Snapshot:
 
     def raw(self, at: int, size: int) -> bytes:
         """Return a copy of bytes of the file, as many as there are."""
-        found: Any = self.bytes.map  # a map of the core, or a buffer
+        found: Any = self.bytes.map  # Any: a map of the core, or a buffer
         if self.reader.is_elsewhere:
-            return found.read(at, size)
+            fetched: bytes = found.read(at, size)
+            return fetched
         return bytes(memoryview(found)[at : at + size])
 
     def numbered(self, generation: int) -> int:
-        """Return the number that users know a generation of the container by."""
-        return generation + self.config.get("first_generation", 1) - 1
+        """Return the public number of a generation of the container."""
+        first: int = self.config.get("first_generation", 1)
+        return generation + first - 1
 
     def is_as_new_as(self, other: Snapshot) -> bool:
         """Whether both read the same commit of the same file: a commit never changes."""
@@ -128,25 +130,30 @@ def open_snapshot(
     """Open the newest commit of a source, or the one of a generation."""
     opened = source.open()
     reader = _reader_of(opened, source.path, generation)
-    options: Any = {"generation": generation, "strict": strict, "trusted": trusted, "pin": pin}
+    options: dict[str, Any] = {
+        "generation": generation,
+        "strict": strict,
+        "trusted": trusted,
+        "pin": pin,
+    }
     return Snapshot(source, opened, reader, **options)
 
 
 def _reopened(source: ByteSource, options: dict[str, Any]) -> Snapshot:
-    """Return what a pickled snapshot becomes: its source opened anew."""
+    """Unpickle a snapshot: open its source again."""
     return open_snapshot(source, **options)
 
 
 def snapshot_over(reader: _core.Reader, path: StrPath, *, strict: bool = False) -> Snapshot:
     """Return the snapshot of the commit that a reader has open already."""
     source = FileSource(path)
-    owner: Any = reader.owner  # a map, or a buffer
+    owner: Any = reader.owner  # Any: a map, or a buffer
     opened = OpenBytes(owner, file_identity(source.path), len(owner))
     return Snapshot(source, opened, reader, strict=strict)
 
 
 def _reader_of(opened: OpenBytes, path: str, generation: int) -> _core.Reader:
-    """Return the reader of a generation by the number that users know, or of the newest for 0."""
+    """Return the reader of a generation by its public number, or of the newest for 0."""
     if not generation:
         return _core.Reader(opened.map)
     try:
@@ -163,7 +170,8 @@ def _reader_of(opened: OpenBytes, path: str, generation: int) -> _core.Reader:
 
 def _segments_of(reader: _core.Reader) -> tuple[list[RowSegment], int]:
     """Return the segments with the numbers of their first rows, and the number of all rows."""
-    found, base = [], 0
+    found: list[RowSegment] = []
+    base = 0
     for record in reader.segments:
         found.append(RowSegment(reader, record, base))
         base += record.rows
@@ -171,7 +179,7 @@ def _segments_of(reader: _core.Reader) -> tuple[list[RowSegment], int]:
 
 
 def _config_of(reader: _core.Reader, path: str) -> dict[str, Any]:
-    """Return what the file records of how it was made."""
+    """Return the build settings of a file."""
     section = reader.section("rag.config")
     if section is None:
         return {}

@@ -1,6 +1,6 @@
 """Where the bytes of a file come from: a path, a URL, or another format that is translated when it is opened.
 
-A source says how to open its bytes, what identifies them, and whether they changed since. A snapshot (file/snapshot.py)
+A source opens its bytes, identifies them, and detects changes. A snapshot (file/snapshot.py)
 reads one opening of a source. Sources can be pickled; the bytes that they open cannot.
 """
 
@@ -38,7 +38,7 @@ class ByteSource(Protocol):
         ...
 
     def identity(self, opened: OpenBytes) -> tuple[object, ...]:
-        """Return what identifies the newest bytes, to compare with those that are open."""
+        """Return the identity of the newest bytes, to compare with that of open ones."""
         ...
 
     def is_same_file(self, opened: OpenBytes, other: OpenBytes) -> bool:
@@ -102,15 +102,15 @@ class RemoteSource:
 
     def identity(self, opened: OpenBytes) -> tuple[object, ...]:
         assert opened.fetcher is not None
-        return opened.fetcher.current_identity()
+        identity: tuple[object, ...] = opened.fetcher.current_identity()
+        return identity
 
     def is_same_file(self, opened: OpenBytes, other: OpenBytes) -> bool:
-        return (
-            False  # the server has replaced the object: bytes of the first can no longer be fetched
-        )
+        # The server has replaced the object: bytes of the first can no longer be fetched.
+        return False
 
     def stat(self) -> None:
-        """Return None: the fetcher compares whatever it fetches."""
+        """Return None: the fetcher checks all bytes that it fetches."""
         return
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -118,5 +118,5 @@ class RemoteSource:
 
 
 def file_identity(path: str) -> tuple[object, ...]:
-    """Return what changes when a path names another file, or the file was written to."""
+    """Return a value that changes when the file is replaced or written to."""
     return *_core.file_identity(path), os.stat(path).st_mtime_ns

@@ -1,4 +1,4 @@
-"""`rag.stale`: the documents that another chunk policy than the file's cut."""
+"""`rag.stale`: the documents chunked by another policy than the file's."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def read_stale(reader: _core.Reader, path: str) -> list[dict[str, Any]]:
     return found
 
 
-def _are_records(found: Any) -> TypeGuard[list[dict[str, Any]]]:
-    return isinstance(found, list) and all(
-        isinstance(entry, dict)
+def _are_records(found: object) -> TypeGuard[list[dict[str, Any]]]:
+    return config.is_list(found) and all(
+        config.is_object(entry)
         and "chunking" in entry
         and config.is_policy(entry["chunking"])
-        and isinstance(entry.get("documents"), list)
+        and config.is_list(entry.get("documents"))
         and all(isinstance(doc_id, str) for doc_id in entry["documents"])
         for entry in found
     )

@@ -1,10 +1,10 @@
-"""What filters ask of a file, segment by segment: columns of `rag.columns` where it has them, else of the metadata.
+"""Columns for filters, segment by segment: from `rag.columns` where it has them, else from the metadata.
 
     a path ─ stored: the core answers with row sets
            ├ not listed, and the list is whole: no row has it
            └ listed without values, or no section: metadata_columns.Labels reads the objects
 
-Whichever it is, a condition is decided by the same operators (filters.py), and the answer is the same.
+The same operators (filters.py) evaluate a condition in all three cases, with the same answer.
 """
 
 from __future__ import annotations
@@ -19,31 +19,33 @@ from ragfile.file import filters, prefetch
 from ragfile.file.metadata_columns import IDS, Labels
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
+    from typing import Any
 
+    from numpy.typing import NDArray
+
+    from ragfile.file.filters import Column, Flags, SortKey, Words
     from ragfile.file.row_segment import RowSegment
 
 WORTH = 64  # rows: the metadata of fewer are read faster than a section is
-HEAD = 64 << 10  # bytes that are brought before the columns themselves
-
-Words = np.ndarray  # uint64, a bit for each row of a segment
+HEAD = 64 << 10  # bytes fetched before the columns themselves
 
 
 class FileColumn:
-    """A stored column as a filter asks it; see filters.Column. Values are known by their codes, from 1."""
+    """A stored column for filters; see filters.Column. Codes of values begin at 1."""
 
-    def __init__(self, column: _core.StoredColumn):
+    def __init__(self, column: _core.StoredColumn) -> None:
         self._column = column
 
     def __len__(self) -> int:
         return len(self._column)
 
-    def codes(self):
-        """The code of each row, 0 for none."""
+    def codes(self) -> NDArray[np.unsignedinteger[Any]]:
+        """Return the code of each row, 0 for none."""
         return self._column.codes()
 
-    def kinds(self):
-        """Which types its values have, but for lists, which it gives as they are: (names, lists)."""
+    def kinds(self) -> tuple[set[str], list[Any]]:
+        """Return the types of its plain values, and its lists."""
         names = ("null", "bool", "number", "str", "list", "object")
         ranges = {name: self._column.kind(i) for i, name in enumerate(names)}
         found = {name for name, (low, high) in ranges.items() if low < high}
@@ -52,17 +54,17 @@ class FileColumn:
         lists = [_core.value_of(self._column.value(code)) for code in range(*ranges["list"])]
         return found - {"list"}, lists
 
-    def values(self):
-        """The values in order of their codes."""
+    def values(self) -> list[Any]:
+        """Return the values in order of their codes."""
         return self._column.values()
 
-    def find(self, key):
+    def find(self, key: SortKey) -> tuple[int, int]:
         return self._column.find(_core.value_bytes(key))
 
-    def of_kind(self, kind):
+    def of_kind(self, kind: int) -> tuple[int, int]:
         return self._column.kind(kind)
 
-    def rows(self, low, high) -> Words:
+    def rows(self, low: int, high: int) -> Words:
         return self._column.rows(low, high)
 
     def present(self) -> Words:
@@ -71,86 +73,88 @@ class FileColumn:
     def absent(self) -> Words:
         return self._column.rows(0, 1)
 
-    def none(self):
+    def none(self) -> Flags:
         return np.zeros(len(self._column) + 1, np.uint8)
 
-    def rows_of(self, chosen) -> Words:
+    def rows_of(self, chosen: Flags) -> Words:
         return self._column.rows_of(chosen)
 
-    def holding(self, key):
+    def holding(self, key: SortKey) -> Flags:
         return self._column.holding(_core.value_bytes(key))
 
-    def containing(self, part):
+    def containing(self, part: str) -> Flags:
         return self._column.containing(part)
 
 
-class DocumentIds(Sequence):
-    """The keys of `doc_id`: the ids of a segment, which lie there in order."""
+class DocumentIds(Sequence["SortKey"]):
+    """The keys of `doc_id`: the ids of a segment, which are stored in order."""
 
-    def __init__(self, records: _core.Records):
+    def __init__(self, records: _core.Records) -> None:
         self._records = records
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self._records.documents
 
-    def __getitem__(self, place):
+    def __getitem__(self, place: int) -> SortKey:  # type: ignore[override]  # codes are never sliced
         if not 0 <= place < len(self):
             raise IndexError(place)
         return 3, self._records.document(place).id
 
 
 class SegmentColumns:
-    """filters.FilterColumns of one segment. What is made is kept."""
+    """filters.FilterColumns of one segment, kept once made."""
 
-    def __init__(self, segment: RowSegment):
-        self.segment, self._columns, self._labels = segment, {}, None
+    def __init__(self, segment: RowSegment) -> None:
+        self.segment = segment
+        self._columns: dict[str | None, Column | FileColumn] = {}
+        self._labels: Labels | None = None
         section = segment.section("rag.columns")
         self.stored = None if section is None else _core.StoredColumns(section, segment.rows)
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.segment.rows
 
-    def column(self, path):
+    def column(self, path: str) -> Column | FileColumn:
         return self._known(path)
 
-    def tags(self):
+    def tags(self) -> Column | FileColumn:
         return self._known(None)
 
-    def _known(self, path):
-        """None is the path of the tags."""
+    def _known(self, path: str | None) -> Column | FileColumn:
+        """Return the column of a path, or of the tags for None."""
         if path not in self._columns:
             self._columns[path] = self._made(path)
         return self._columns[path]
 
-    def _made(self, path):
+    def _made(self, path: str | None) -> Column | FileColumn:
         if self.stored is not None and self.is_stored(path) and path not in IDS:
             return FileColumn(self.stored.column(self._number(path)))
         if self.is_known(path) and not self.is_stored(path):
             return self._ids(path) if path in IDS else filters.without_values(len(self))
         return self.labels.tags() if path is None else self.labels.column(path)
 
-    def is_stored(self, path) -> bool:
-        """Whether there is a column of this path with its values."""
+    def is_stored(self, path: str | None) -> bool:
+        """Return whether a column of this path is stored with its values."""
         number = self._number(path)
         return number >= 0 and self.stored is not None and self.stored.has_values(number)
 
-    def is_known(self, path) -> bool:
-        """Whether the section says what rows have at this path: a column, or that none has it."""
+    def is_known(self, path: str | None) -> bool:
+        """Return whether the section decides a path: by a column, or because no row has it."""
         if self.stored is None:
             return False
         return self.is_stored(path) or (self._number(path) < 0 and not self.stored.is_partial)
 
-    def _number(self, path) -> int:
-        """The number of a path's column, or -1."""
+    def _number(self, path: str | None) -> int:
+        """Return the number of a path's column, or -1."""
         found = None if self.stored is None else self.stored.find(path)
         return -1 if found is None else found
 
-    def place(self, path) -> tuple[int, int]:
-        """Where a stored column lies in its section."""
+    def place(self, path: str | None) -> tuple[int, int]:
+        """Return the offset and size of a stored column in its section."""
         assert self.stored is not None
         return self.stored.place(self._number(path))
 
-    def _ids(self, path):
+    def _ids(self, path: str) -> Column:
         if path == "doc_id":
             records = self.segment.records
             return filters.Column(
@@ -160,14 +164,14 @@ class SegmentColumns:
 
     @property
     def labels(self) -> Labels:
-        """The same of the metadata themselves."""
+        """Return columns made from the metadata themselves."""
         if self._labels is None:
             self._labels = Labels([self.segment])
         return self._labels
 
 
 def bring(columns: Sequence[SegmentColumns], paths: Iterable[str | None]) -> None:
-    """What a filter is about to read, at once, where the file is elsewhere."""
+    """Fetch the bytes that a filter will read, in one request, if the file is remote."""
     segments = [each.segment for each in columns]
     if not (segments and segments[0].reader.is_elsewhere):
         return
@@ -177,7 +181,9 @@ def bring(columns: Sequence[SegmentColumns], paths: Iterable[str | None]) -> Non
     prefetch.whole(read, "rag.meta", "rag.chunks", "rag.documents", "rag.ids")
 
 
-def _wanted(columns, path):
+def _wanted(
+    columns: SegmentColumns, path: str | None
+) -> Iterator[tuple[_core.Section | None, int, int]]:
     if path in IDS:
         for name in ("rag.chunks", "rag.documents", "rag.ids"):
             section = columns.segment.section(name)
@@ -187,12 +193,12 @@ def _wanted(columns, path):
         yield section, *columns.place(path)
 
 
-def _is_of_metadata(columns, path):
+def _is_of_metadata(columns: SegmentColumns, path: str | None) -> bool:
     return not columns.is_known(path) or (path in IDS and columns.is_stored(path))
 
 
 def heads(segments: Sequence[RowSegment]) -> None:
-    """The lists of columns of all segments, at once."""
+    """Fetch the lists of columns of all segments in one request."""
     if segments and segments[0].reader.is_elsewhere:
         sections = [segment.section("rag.columns") for segment in segments]
         _core.ready([(s, 0, min(HEAD, len(s))) for s in sections if s is not None])

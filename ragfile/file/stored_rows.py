@@ -1,7 +1,7 @@
 """Rows that are read from segments: their chunks, hits, vectors and documents, one or many at once.
 
 Rows are numbered through the segments in order; a deleted row keeps its number until compaction. Everything is read from the
-map when it is asked for. A file's rows (search/file_rows.py) and a dataset's (shards/dataset_rows.py) are both read so.
+map on first use. The rows of a file (search/file_rows.py) and of a dataset (shards/dataset_rows.py) build on this.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from ragfile.records import Chunk
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    import pandas
-    import pyarrow
-    import pyarrow.dataset
+    import pandas  # type: ignore[import-untyped,unused-ignore]  # its types are another package
+    import pyarrow  # type: ignore[import-not-found,unused-ignore]  # it has no types
+    import pyarrow.dataset  # type: ignore[import-not-found,unused-ignore]  # it has no types
     from numpy.typing import NDArray
 
     from ragfile.file.row_segment import RowSegment, StoredDocument
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 class Standing(NamedTuple):
-    """What orders rows with equal scores, and the first row of a row's document and the one after its last."""
+    """The key that orders rows with equal scores, and the rows [first, end) of a row's document."""
 
     key: tuple[bytes, int]
     first: int
@@ -53,7 +53,7 @@ class StoredRows:
     generation: int
     count: int
     live: int
-    is_elsewhere: bool  # whether bytes come from elsewhere when they are first read
+    is_elsewhere: bool  # whether bytes are fetched on first use
 
     def __init__(self) -> None:
         self._vector_mask: NDArray[np.bool_] | None = None
@@ -83,15 +83,13 @@ class StoredRows:
 
     @property
     def has_vectors(self) -> bool:
-        """Whether there are chunks with vectors; vector_mask() tells which, where some have none."""
+        """Whether any chunk has a vector; vector_mask() has the rows that do."""
         raise NotImplementedError
 
     @property
     def has_bare_rows(self) -> bool:
         """Whether there are live chunks without a vector beside some that have one."""
         raise NotImplementedError
-
-    # ------------------------------------------------------------------------------------------------------ one row --
 
     def place(self, row: int) -> RowPlace:
         """Return the segment of a row, and its number there."""
@@ -101,7 +99,7 @@ class StoredRows:
         return RowPlace(segment, int(row - segment.base))
 
     def live_place(self, row: int) -> RowPlace:
-        """Return the same of a row that is not deleted; IndexError for another."""
+        """Return the place of a live row; raise IndexError for a deleted one."""
         found = self.place(row)
         if not found.segment.is_live(found.local):
             raise deleted(row)
@@ -110,7 +108,8 @@ class StoredRows:
     def read(self, row: int, part: str) -> tuple[Any, ...]:
         """Return the fields of a part of a row's hit (records.PARTS)."""
         segment, local = self.place(row)
-        return getattr(segment, part)(local)
+        found: tuple[Any, ...] = getattr(segment, part)(local)
+        return found
 
     def chunk(self, row: int) -> Chunk:
         """Return the Chunk of a row; its metadata includes the document's."""
@@ -159,20 +158,23 @@ class StoredRows:
         if segment.has_bare_rows and segment.bare_mask()[local]:
             if not self.has_vectors:
                 raise ValueError(f"{self.path} has no vectors")
-            raise ValueError(f"row {row} has no vector: vector_mask() tells which rows have one")
-        return vectors[0]
+            raise ValueError(f"row {row} has no vector: vector_mask() lists the rows with one")
+        found: NDArray[np.floating[Any]] = vectors[0]
+        return found
 
     def vector_or_nan(self, row: int) -> NDArray[np.floating[Any]]:
         """Return the stored vector of a row, or NaN for one without."""
         segment, local = self.live_place(row)
         if segment.has_bare_rows and segment.bare_mask()[local]:
             return np.full(self.dim or 0, np.nan, np.float32)
-        return segment.stored_vectors(local, 1)[0]
-
-    # ------------------------------------------------------------------------------------------------- rows at once --
+        found: NDArray[np.floating[Any]] = segment.stored_vectors(local, 1)[0]
+        return found
 
     def looked_at(
-        self, what: str, rows: Iterable[int] | Int64s, notes: Any = None
+        self,
+        what: str,
+        rows: Iterable[int] | Int64s,
+        notes: Any = None,  # Any: search's Notes, a package above
     ) -> dict[int, Any]:
         """Return by row the "hits", "ids", "keys", "standings", "metadata", "contents" or "vectors" of live rows."""
         wanted, look = np.asarray(rows, np.int64).tolist(), _LOOKS[what]
@@ -188,7 +190,11 @@ class StoredRows:
         else:
             prefetch.passages(self.segments, rows)
 
-    def vectors_of(self, rows: Iterable[int], notes: Any = None) -> Float32s:
+    def vectors_of(
+        self,
+        rows: Iterable[int],
+        notes: Any = None,  # Any: search's Notes, a package above
+    ) -> Float32s:
         """Return the vectors of live rows, one after the other; NaN for a row without one."""
         wanted = list(rows)
         return stacked(self.looked_at("vectors", wanted), wanted, self.dim or 0)
@@ -200,25 +206,26 @@ class StoredRows:
     def vectors(self, segment: int | None = None) -> NDArray[np.floating[Any]] | None:
         """Return the stored vectors of the live rows, in the order of live_rows(); None where there are none.
 
-        They are a view of the map, without a copy, where the file has one segment and no deleted rows. Otherwise
-        they are copied together. A row without a vector is NaN. With `segment`, the vectors are those of that segment alone. The first call checks
-        all of the section's bytes, since the use of a view cannot be watched: seven milliseconds for 150 MB in memory,
-        else a read of the section. For single rows there is vector(row), which checks what it gives.
+        The result is a view of the map if the file has one segment and no deleted rows, else a copy. A row
+        without a vector is NaN. The first call checks all bytes of the section, since later reads of a view
+        cannot be checked: seven milliseconds for 150 MB in memory, else a read of the section. For a single
+        row, vector(row) checks only that row.
+
+        Args:
+            segment: the index of one segment, to get its vectors only.
         """
         chosen = self.segments if segment is None else [self.segments[segment]]
-        found: list[Any] = [part.live_vectors() for part in chosen if part.live]  # arrays or None
-        if all(part is None for part in found):
-            return None
-        if len(found) == 1:
-            return found[0]
-        width = next(part.shape[1] for part in found if part is not None)
+        found = [part.live_vectors() for part in chosen if part.live]
+        width = next((part.shape[1] for part in found if part is not None), None)
+        if width is None or len(found) == 1:
+            return found[0] if found else None
         return np.concatenate([
             np.full((one.live, width), np.nan, np.float32) if part is None else part
             for one, part in zip((s for s in chosen if s.live), found, strict=True)
         ])  # fmt: skip
 
     def vector_mask(self) -> NDArray[np.bool_]:
-        """bool[rows]: whether a row has a vector. It can be a filter: `where=~rf.vector_mask()`."""
+        """Return bool[rows]: whether a row has a vector. It works as a filter: `where=~rf.vector_mask()`."""
         if self._vector_mask is None:
             masks = [segment.vector_mask() for segment in self.segments]
             found = np.concatenate(masks) if masks else np.empty(0, bool)
@@ -269,8 +276,6 @@ class StoredRows:
         """Whether a row has a value at a path of metadata."""
         return any(len(columns.column(path)) for columns in self.segment_columns)
 
-    # --------------------------------------------------------------------------------------------------- documents --
-
     def documents(self) -> Iterator[Document]:
         """Yield every document, in order of segment and id."""
         prefetch.whole(self.segments, "rag.chunks", "rag.documents", "rag.ids")
@@ -289,7 +294,7 @@ class StoredRows:
         return None if found is None else found.read()
 
     def sources(self, chunk_ids: str | Iterable[str]) -> list[Document]:
-        """Return the documents that these chunks are from, each once, in order of first mention; unknown ids are passed over."""
+        """Return the documents that these chunks are from, each once, in order of first use; unknown ids are skipped."""
         chunk_ids = [chunk_ids] if isinstance(chunk_ids, str) else chunk_ids
         ids = dict.fromkeys(c.rpartition("#")[0] for c in chunk_ids if self.row(c) is not None)
         found = (self.document(doc_id) for doc_id in ids)
@@ -304,8 +309,6 @@ class StoredRows:
         if document is None or chunk.start < 0 or not document.text:
             return chunk.content
         return document.text[max(0, chunk.start - before) : chunk.end + after]
-
-    # ------------------------------------------------------------------------------------------------------- tables --
 
     def __arrow_c_stream__(self, requested_schema: object = None) -> object:
         return arrow.arrow_stream(self)

@@ -1,9 +1,9 @@
-"""Metadata as typed columns: what rows say at each path, with one type for all of them.
+"""Metadata as typed columns: the values at each path, with one type for all rows.
 
     true, false     bool          texts          str          lists of texts      list
     whole numbers   int           numbers        float        anything else       json, as text
 
-An object is no column of its own: the paths in it are. A value of null, and none at all, are null.
+An object has no column of its own; the paths in it have. A null and a missing value are both null.
 """
 
 from __future__ import annotations
@@ -19,29 +19,31 @@ from ragfile.file.stored_columns import FileColumn
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from ragfile.file.filters import SortKey
     from ragfile.file.stored_columns import SegmentColumns
+    from ragfile.types import Int64s
 
 MOST = 256  # columns
 WHOLE = 1 << 63
 
 
-class Said(NamedTuple):
-    """What the rows of a segment say at a path: the value of each one's code, and -1 for none."""
+class TypedColumn(NamedTuple):
+    """The values at a path of a segment: `values[code]` for each row, where -1 is no value."""
 
-    codes: np.ndarray
+    codes: Int64s
     values: list[Any]
 
 
-def said_at(columns: SegmentColumns, path: str) -> Said:
-    """What a segment's rows say at a path."""
+def column_at(columns: SegmentColumns, path: str) -> TypedColumn:
+    """Return the values at a path of a segment."""
     column = columns.column(path)
     if isinstance(column, FileColumn):
-        return Said(column.codes().astype(np.int64) - 1, column.values())
-    return Said(column.codes.astype(np.int64), [_value(key) for key in column.keys])
+        return TypedColumn(column.codes().astype(np.int64) - 1, column.values())
+    return TypedColumn(column.codes.astype(np.int64), [_value(key) for key in column.keys])
 
 
-def _value(key):
-    """The JSON value that a sort key stands for."""
+def _value(key: SortKey) -> object:
+    """Return the JSON value of a sort key."""
     kind, *held = key
     if kind == 4:
         return [_value(one) for one in held[0]]
@@ -51,13 +53,13 @@ def _value(key):
 
 
 def paths(segments: Sequence[SegmentColumns]) -> list[str]:
-    """The paths of a file that are columns, the first MOST in order."""
+    """Return the paths of a file that become columns, the first MOST in order."""
     found = {path for columns in segments for path in _paths(columns)}
     return sorted(path for path in found if path != "source" and _can_be_named(path))[:MOST]
 
 
-def _can_be_named(path):
-    """Whether a path can be the name of a column anywhere."""
+def _can_be_named(path: str) -> bool:
+    """Return whether other stores accept a path as a column name."""
     return "\0" not in path and not any("\ud800" <= c <= "\udfff" for c in path)
 
 
@@ -69,17 +71,17 @@ def _paths(columns: SegmentColumns) -> Iterator[str]:
         yield from _below(columns, name)
 
 
-def _below(columns, path):
-    """A path, and those in the objects that stand there."""
+def _below(columns: SegmentColumns, path: str) -> Iterator[str]:
+    """Yield a path, and the paths in the objects at it."""
     yield path
-    values = said_at(columns, path).values
+    values = column_at(columns, path).values
     names = dict.fromkeys(chain.from_iterable(v for v in values if isinstance(v, dict)))
     for name in names if "." not in path.rpartition(".")[2] else ():
         yield from _below(columns, f"{path}.{name}")
 
 
 def type_at(segments: Sequence[SegmentColumns], path: str) -> str | None:
-    """The type of a path in a file; None where all that stands there are objects."""
+    """Return the type of a path in a file, or None where all its values are objects."""
     kinds = {kind for columns in segments for kind in _kinds(columns, path)} - {"null"}
     if not kinds - {"object"}:
         return None
@@ -88,7 +90,7 @@ def type_at(segments: Sequence[SegmentColumns], path: str) -> str | None:
     return "float" if kinds == {"int", "float"} else "json"
 
 
-def _kinds(columns, path):
+def _kinds(columns: SegmentColumns, path: str) -> set[str]:
     column = columns.column(path)
     if isinstance(column, FileColumn):
         plain, lists = column.kinds()
@@ -96,7 +98,7 @@ def _kinds(columns, path):
     return {_kind(_value(key)) for key in column.keys}
 
 
-def _kind(value):
+def _kind(value: object) -> str:
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -109,11 +111,12 @@ def _kind(value):
         return "str"
     if isinstance(value, dict):
         return "object"
+    assert isinstance(value, list)
     return "list" if all(isinstance(one, str) for one in value) else "json"
 
 
 def cast(values: Sequence[Any], kind: str) -> list[Any]:
-    """Values as a type has them."""
+    """Return values converted to a type."""
     if kind == "json":
         return [None if v is None else json.dumps(v, ensure_ascii=False) for v in values]
     if kind == "float":

@@ -33,13 +33,15 @@ class Option:
     )  # fmt: skip
 
     def __init__(
-        self, help: str, default: Any = None, *, more: str = "", minimum: float = -inf, above: float = -inf,
+        self, help: str,
+        default: Any = None,  # Any: of the option's own type
+        *, more: str = "", minimum: float = -inf, above: float = -inf,
         maximum: float = inf, schema: Schema | None = None, read: Callable[[Any], Any] | None = None,
         limit: tuple[str, int] | None = None, flag: str = "", metavar: str = "", typescript: str = "",
         tool: Schema | None = None, absent: Mapping[Door, str] | None = None,
     ) -> None:  # fmt: skip
         self.name = ""
-        self.kind: Any = None  # Any: a type or a special form, set by its record
+        self.kind: object = None  # a type or a special form, set by its record
         self.help, self.more, self.default, self.schema, self.read = (
             help,
             more,
@@ -69,7 +71,7 @@ class Option:
 class OptionTable:
     """The options of a record by name, and the checks of the values that a call is given."""
 
-    def __init__(self, record: Any, call: str) -> None:  # Any: a TypedDict's class
+    def __init__(self, record: type[object], call: str) -> None:
         """`call` is the name of the function in messages."""
         self.call = call
         self.options: dict[str, Option] = {}
@@ -131,13 +133,13 @@ def check_of(option: Option) -> Callable[[Any], Any] | None:
     return None
 
 
-def members(kind: Any) -> Sequence[Any]:  # Any: a type or a special form
+def members(kind: object) -> Sequence[Any]:
     """Return the members of a union, or the type alone."""
     return get_args(kind) if isinstance(kind, UnionType) or get_origin(kind) is Union else (kind,)
 
 
 def _choice_check(name: str, choices: tuple[str, ...]) -> Callable[[Any], Any]:
-    def check(value: Any) -> Any:  # Any: what a caller gives
+    def check(value: object) -> object:
         if value not in choices:
             raise ValueError(f"{name} is one of {', '.join(choices)}, not {value!r}")
         return value
@@ -149,7 +151,7 @@ def _number_check(option: Option, *, is_whole: bool) -> Callable[[Any], Any]:
     low, high = max(option.minimum, option.above), option.maximum
     excluded = {inf, option.above} - {-inf}
 
-    def check(value: Any) -> Any:  # Any: what a caller gives
+    def check(value: Any) -> float:  # Any: what a caller gives
         try:
             found = index(value) if is_whole else value
             is_inside = low <= found <= high and found not in excluded

@@ -12,11 +12,14 @@ import hashlib
 import os
 import re
 from types import ModuleType
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ragfile.ground.atomic_replace import replacing
 from ragfile.ground.extras import optional
 from ragfile.types import StrPath
+
+if TYPE_CHECKING:
+    from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 
 PURPOSE = "signing and checking signatures"
 KEY_FILE_MAX = 1 << 16
@@ -52,7 +55,7 @@ class PublicKey:
 class PrivateKey:
     """A key that signs."""
 
-    def __init__(self, key: Any) -> None:  # Any: an Ed25519PrivateKey of an optional package
+    def __init__(self, key: Ed25519PrivateKey) -> None:
         self._key = key
         self.public = PublicKey(key.public_key().public_bytes_raw())
 
@@ -122,7 +125,7 @@ def _public_bytes(data: bytes, name: str) -> bytes:
     return raw
 
 
-def _private(data: bytes, name: str, password: bytes | None) -> Any:  # Any: of an optional package
+def _private(data: bytes, name: str, password: bytes | None) -> Ed25519PrivateKey:
     serialization, kind = _serialization(), _ed25519().Ed25519PrivateKey
     is_ssh = b"BEGIN OPENSSH" in data
     load = serialization.load_ssh_private_key if is_ssh else serialization.load_pem_private_key
@@ -133,7 +136,8 @@ def _private(data: bytes, name: str, password: bytes | None) -> Any:  # Any: of 
     except Exception as error:  # cryptography raises several types for the same fault
         what = "is not a private key (PEM or OpenSSH), or the password is wrong"
         raise ValueError(f"{name} {what}") from error
-    return _checked(key, kind, name)
+    private: Ed25519PrivateKey = _checked(key, kind, name)
+    return private
 
 
 def _checked(key: object, kind: type[Key], name: str) -> Key:

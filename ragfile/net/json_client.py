@@ -356,9 +356,10 @@ class Caller:
             self._process, self._idle, self._tls = os.getpid(), [], None
         with contextlib.suppress(IndexError):
             return self._idle.pop()
-        if self._tls is None:
-            self._tls = httpx2.create_ssl_context()
-        return CallClient(self.headers, self._tls)
+        tls = self._tls
+        if tls is None:
+            tls = self._tls = httpx2.create_ssl_context()
+        return CallClient(self.headers, tls)
 
     def _record(
         self, posting: Posting, started: float, outcome: int | str, server_id: str | None = None

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import os
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any, Protocol, TypedDict
 from urllib.parse import urlsplit
 
 from ragfile.errors import ChangedError, RemoteError
@@ -20,7 +20,7 @@ from ragfile.net.http import FileEnd, Identity
 from ragfile.net.retries import TransientError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 TIMEOUT = 120  # seconds for a whole response, so large ranges are requested in pieces
 PIECE, CHUNK = 64 << 20, 1 << 20
@@ -32,6 +32,16 @@ class GetOptions(TypedDict, total=False):
 
     range: tuple[int, int] | dict[str, int]
     if_match: str
+
+
+class GetAnswer(Protocol):
+    """What is used of an obstore.GetResult."""
+
+    @property
+    def range(self) -> tuple[int, int]: ...
+    @property
+    def meta(self) -> Mapping[str, Any]: ...
+    def stream(self, min_chunk_size: int) -> Iterable[bytes]: ...
 
 
 class S3Object:
@@ -88,12 +98,13 @@ class S3Object:
             status=412,
         )
 
-    def _get(self, options: GetOptions, what: str) -> Any:  # Any: obstore.GetResult, optional
+    def _get(self, options: GetOptions, what: str) -> GetAnswer:
         """Send one request; `what` names the requested bytes in errors."""
         self._check_usable()
         failures = self._obstore.exceptions
         try:
-            return self._obstore.get(self._store, self._key, options=options)
+            answer: GetAnswer = self._obstore.get(self._store, self._key, options=options)
+            return answer
         except failures.PreconditionError as error:
             raise self._changed() from error
         except FileNotFoundError as error:
@@ -115,7 +126,7 @@ class S3Object:
         if is_offline():
             raise RemoteError(why(self._shown))
 
-    def _body(self, answer: Any, size: int) -> Iterator[bytes]:  # Any: obstore.GetResult, optional
+    def _body(self, answer: GetAnswer, size: int) -> Iterator[bytes]:
         left = size
         try:
             for part in answer.stream(min_chunk_size=CHUNK):
@@ -133,7 +144,7 @@ class S3Object:
             raise TransientError(f"{self._shown}: the answer ends {left:,} bytes early")
 
 
-def store_of(bucket: str) -> Any:  # Any: obstore.store.S3Store, optional
+def store_of(bucket: str) -> object:
     """Return obstore's client of a bucket, configured from the environment."""
     store = optional("obstore.store", "opening an s3:// URL")
     options: dict[str, object] = {"timeout": f"{TIMEOUT}s", "connect_timeout": "10s"}
@@ -143,7 +154,7 @@ def store_of(bucket: str) -> Any:  # Any: obstore.store.S3Store, optional
     return store.S3Store(bucket, client_options=options, retry_config=RETRIES)
 
 
-def _identity(answer: Any) -> Identity:  # Any: obstore.GetResult, optional
+def _identity(answer: GetAnswer) -> Identity:
     tag = answer.meta.get("e_tag")
     return Identity(
         answer.meta["size"], tag, None if tag else str(answer.meta.get("last_modified"))

@@ -1,15 +1,14 @@
-# Arrow's C data interface: batches of Python bytes handed out as an ArrowArrayStream, so that
-# whatever reads Arrow reads ours and no library stands between. The structs are Arrow's ABI, field
-# for field.
+# Arrow's C data interface: exports batches of Python bytes as an ArrowArrayStream, which any Arrow
+# consumer reads without a further library. The structs are Arrow's ABI, field for field.
 #
-# What is handed out is described by tuples:
-#     field   (format, name, [fields])                 such as (b"u", b"text", []); with a fourth
-#                                                      part that is true, its values can be null
+# Tuples describe the exported data:
+#     field   (format, name, [fields])                 such as (b"u", b"text", []); a true fourth
+#                                                      element makes its values nullable
 #     array   (length, [bytes or None], [arrays])   the buffers of that format, None for "no nulls"
 #
-# An exported struct owns a reference to its bytes and its children; its release gives both back. A
-# consumer may move a child away (and null its release), which then lives on alone: no struct refers
-# to its parent.
+# An exported struct owns a reference to its bytes and its children; its release drops both. A
+# consumer may move a child away (and null its release), and the child then outlives its parent: no
+# struct refers to its parent.
 
 from cpython.bytes cimport PyBytes_AsString
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_New
@@ -62,7 +61,7 @@ cdef extern from *:
         void *private_data
 
 cdef enum:
-    ARROW_FAILED = 5  # EIO; the sentence comes by get_last_error
+    ARROW_FAILED = 5  # EIO; get_last_error returns the message
     ARROW_NULLABLE = 2
     ARROW_UNCOUNTED = -1  # nulls
 
@@ -89,7 +88,7 @@ cdef void release_array(arrow_array *out) noexcept with gil:
 
 
 cdef int fill_schema(arrow_schema *out, field) except -1:
-    """Exports a field; on failure, what was filled is released."""
+    """Export a field; on failure, release the partly filled struct."""
     memset(out, 0, sizeof(arrow_schema))
     Py_INCREF(field)
     out.private_data, out.release = <void *>field, release_schema
@@ -113,7 +112,7 @@ cdef int fill_schema(arrow_schema *out, field) except -1:
 
 
 cdef int fill_array(arrow_array *out, batch) except -1:
-    """Exports an array; on failure, what was filled is released."""
+    """Export an array; on failure, release the partly filled struct."""
     memset(out, 0, sizeof(arrow_array))
     out.length = batch[0]
     out.null_count = ARROW_UNCOUNTED if batch[1] and batch[1][0] is not None else 0
@@ -141,8 +140,7 @@ cdef int fill_array(arrow_array *out, batch) except -1:
 
 
 cdef class ArrowBatches:
-    """What a stream of ours reads from: a field, an iterator of arrays, and what went wrong
-    last."""
+    """The source of an exported stream: a field, an iterator of arrays, and the last error."""
 
     cdef object field, batches
     cdef bytes error
@@ -187,8 +185,8 @@ cdef void stream_release(arrow_stream_ *stream) noexcept with gil:
 
 
 cdef void stream_forget(capsule) noexcept:
-    """Nobody took the stream out of its capsule, or somebody did and moved it: then its release is
-    null."""
+    """Free the stream, and release it unless a consumer has moved it out, which sets release to
+    NULL."""
     cdef void *pointer = PyCapsule_GetPointer(capsule, "arrow_array_stream")
     cdef arrow_stream_ *stream = <arrow_stream_ *>pointer
     if stream.release != NULL:
@@ -197,7 +195,8 @@ cdef void stream_forget(capsule) noexcept:
 
 
 def arrow_stream(field, batches):
-    """A PyCapsule of an Arrow stream: `field` describes the rows, `batches` yields arrays of it."""
+    """Return a PyCapsule of an Arrow stream: `field` describes the rows, `batches` yields arrays of
+    it."""
     cdef ArrowBatches held = ArrowBatches()
     cdef arrow_stream_ *stream = <arrow_stream_ *>calloc(1, sizeof(arrow_stream_))
     if stream == NULL:

@@ -1,11 +1,11 @@
-# The lexical engine: text to words, rows to sections, questions to rows.
+# The lexical engine: analyze text, build sections from rows, search rows by query.
 cdef extern from "Python.h":
     const char *PyUnicode_AsUTF8AndSize(object text, Py_ssize_t *size) except NULL
 
-# Rows are analysed in batches: large enough that stemming is called rarely, small enough to stay in
-# the cache.
+# Bytes of rows analyzed per batch: large enough to call the stemmer rarely, small enough to stay in
+# cache.
 DEF BATCH_BYTES = 1 << 20
-# A query vocabulary of more words starts over.
+# A larger query vocabulary is discarded and rebuilt.
 DEF CACHED_WORDS = 1 << 17
 
 
@@ -19,8 +19,8 @@ cdef void collect_place(void *context, const rag_word *word) noexcept with gil:
 
 
 cdef const uint8_t *utf8(object text, size_t *size, list kept) except NULL:
-    """A text's bytes, which `text` or `kept` keeps alive. Bytes are taken as they are; those of
-    lone surrogates, like anything else that is not UTF-8, separate words."""
+    """Return a text's UTF-8, kept alive by `text` or `kept`. Bytes pass unchanged; lone surrogates,
+    like any bytes that are not UTF-8, separate words."""
     cdef Py_ssize_t count = 0
     cdef const char *at
     if isinstance(text, bytes):
@@ -43,8 +43,8 @@ cdef unsigned rules_of(bint strip_accents, bint pieces) noexcept:
 
 
 def words(text, *, bint strip_accents=False, bint pieces=False):
-    """The words of a text in order, each with whether it is a whole (snake_case, v0.1.0, c++)
-    beside its parts. pieces gives those of getPodStatus, too: they are parts."""
+    """Return (word, is_whole) for the words of a text, in order. A whole (snake_case, v0.1.0, c++)
+    is returned beside its parts. With pieces, getPodStatus also gives its pieces, as parts."""
     cdef list found = [], kept = []
     cdef size_t size
     cdef const uint8_t *at = utf8(text, &size, kept)
@@ -62,8 +62,8 @@ cdef void collect_count(void *context, const uint8_t *term, size_t size,
 
 
 def word_places(text, *, bint strip_accents=False, bint pieces=False):
-    """The same words, each with where it stands: (word, whether it is a whole, start, end), in code
-    points of a str, in bytes of bytes."""
+    """Return (word, is_whole, start, end) for the words of a text; positions are code points of a
+    str, bytes of bytes."""
     cdef list found = [], kept = [], points
     cdef size_t size, i, count = 0
     cdef const uint8_t *at = utf8(text, &size, kept)
@@ -84,8 +84,8 @@ cdef void collect_mention(void *context, size_t number, const uint8_t *word,
 
 
 def mentions(texts, starts):
-    """For each text, which is in lower case, (number, UTF-8) of its words that begin with the first
-    two bytes of one of `starts`; see ragfile.text.words for what a word is."""
+    """For each lower-case text, return (number, UTF-8) of its words that begin with the first two
+    bytes of one of `starts`; ragfile.text.words defines a word."""
     cdef uint8_t[8192] heads
     cdef size_t size, head
     cdef const uint8_t *at
@@ -106,7 +106,8 @@ def mentions(texts, starts):
 
 
 def held(list mentions, dict known, dict numbers):
-    """The numbers of the stems and of the pairs of neighbouring stems among a text's mentions."""
+    """Return the numbers of the stems and of the pairs of neighbouring stems among a text's
+    mentions."""
     cdef set found = set()
     cdef size_t at, before = 0
     cdef object stem, last = None
@@ -124,17 +125,17 @@ def held(list mentions, dict known, dict numbers):
 
 
 def bm25_idf(uint64_t rows, uint64_t df):
-    """The weight of a term that df of so many rows hold."""
+    """Return the inverse document frequency of a term in df of `rows` rows."""
     return rag_bm25_idf(rows, df)
 
 
 def unicode_version():
-    """The Unicode version of the analyzer's tables."""
+    """Return the Unicode version of the analyzer's tables."""
     return rag_unicode_version().decode()
 
 
 cdef int resolve(rag_vocabulary *vocabulary, object reduce) except -1:
-    """Asks for the terms of the words that are new."""
+    """Resolve the vocabulary's new words to terms with reduce()."""
     cdef rag_fault fault
     cdef size_t size
     cdef const uint8_t *pending = rag_vocabulary_pending(vocabulary, &size)
@@ -150,7 +151,7 @@ cdef int resolve(rag_vocabulary *vocabulary, object reduce) except -1:
 
 
 cdef class ByteSink:
-    """A Python callable that takes bytes, as C sees it; what it raises is kept and raised later."""
+    """A Python callable that receives bytes from C; its exception is stored and raised later."""
 
     cdef object write
     cdef object raised
@@ -170,7 +171,7 @@ cdef int write_bytes(void *context, const void *data, size_t size) noexcept with
 
 
 cdef class SpillFile:
-    """Where runs wait: a temporary file without a name, opened when first needed."""
+    """Storage of spilled runs: an unnamed temporary file, opened on first use."""
 
     cdef object file
     cdef object directory
@@ -206,7 +207,7 @@ cdef int spill_read(void *context, uint64_t at, void *data, size_t size) noexcep
 
 
 cdef class LexicalBuilder:
-    """Builds the lexical sections of a segment from its rows in order.
+    """Build the lexical sections of a segment from its rows in order.
 
     `analysis` is a ragfile.ingest.analysis.Analysis. Memory beyond about `memory` bytes goes to a
     temporary file in `directory`; the bytes built do not depend on either, nor on how rows are
@@ -265,8 +266,8 @@ cdef class LexicalBuilder:
         return self.verify(status, &fault)
 
     def add(self, rows):
-        """Rows in order: a str each, or a tuple with a str (or None) for each field where there are
-        several."""
+        """Add rows in order: each a str, or with several fields a tuple of a str or None per
+        field."""
         cdef rag_fault fault
         if self.builder == NULL:
             raise ValueError("the builder is finished")
@@ -285,8 +286,8 @@ cdef class LexicalBuilder:
                 self.commit()
 
     def finish(self, write_postings, write_terms):
-        """Writes rag.postings, then rag.terms, each through a callable that takes bytes. The
-        builder ends here."""
+        """Write rag.postings, then rag.terms, each through a callable that takes bytes. Ends the
+        builder."""
         cdef rag_fault fault
         cdef rag_status status
         cdef rag_sink postings, terms
@@ -315,11 +316,11 @@ cdef class LexicalBuilder:
 
 
 cdef class Queries:
-    """Texts as terms: asked once, searched in any number of segments."""
+    """Analyzed query texts: made once, searched in any number of segments."""
 
     cdef rag_queries *queries
     cdef readonly size_t count
-    cdef rag_lexical_stats numbers  # where fields have other weights than the file's
+    cdef rag_lexical_stats numbers  # set if field weights differ from the file's
     cdef uint32_t *weights_at
 
     def __cinit__(self):
@@ -333,16 +334,17 @@ cdef class Queries:
 
     @property
     def weights(self):
-        """The weights of fields that these queries bring, the rest's first; empty for the file's."""
+        """The queries' own field weights, the main field's first; empty to use the file's."""
         return tuple(self.numbers.weights[i] for i in range(self.numbers.weight_count))
 
     @property
     def sizes(self):
-        """(rows, their summed length) by these weights."""
+        """(number of rows, their total length) under these weights."""
         return self.numbers.rows, self.numbers.total_length
 
     def weigh(self, weights, uint64_t rows, uint64_t total_length, double k1, double b):
-        """Other weights of fields than the file's, and the statistics by these weights. Once."""
+        """Set field weights that differ from the file's, and the statistics under them. Call at
+        most once."""
         if self.weights_at != NULL or not weights:
             raise ValueError("queries are weighed once, by one weight or more")
         self.weights_at = <uint32_t *>calloc(len(weights), sizeof(uint32_t))
@@ -363,8 +365,7 @@ cdef class Queries:
         return self.count
 
     def terms(self):
-        """For each query its distinct terms in order of first occurrence, each with how often it
-        occurs."""
+        """Return (term, count) of each query's distinct terms, in order of first occurrence."""
         cdef size_t i, j, count
         cdef rag_query_term *terms
         found = []
@@ -375,7 +376,7 @@ cdef class Queries:
         return found
 
     def frequencies(self):
-        """For each query its terms' frequencies: how many rows have each."""
+        """Return the document frequencies of each query's terms."""
         cdef size_t i, j, count
         cdef rag_query_term *terms
         found = []
@@ -385,7 +386,8 @@ cdef class Queries:
         return found
 
     def __reduce__(self):
-        """As terms, with how many rows have them: what another process asks needs no analysis."""
+        """Pickle as terms with their document frequencies, so that another process needs no
+        analysis."""
         cdef size_t i, j, count
         cdef rag_query_term *terms
         cdef list found = []
@@ -400,7 +402,7 @@ cdef class Queries:
                                           self.numbers.b))
 
     def set_df(self, df):
-        """Frequencies by term; without them, those of the segment that is asked."""
+        """Set document frequencies by term; None uses those of the searched segment."""
         cdef size_t i, j, count
         cdef rag_query_term *terms
         for i in range(self.count):
@@ -411,8 +413,8 @@ cdef class Queries:
 
 
 def queries_of_terms(list texts, weighed=None):
-    """Queries whose terms are known: for each a list of (term, how often it occurs, how many rows
-    have it). weighed is what Queries.weigh takes."""
+    """Return Queries of known terms, a list of (term, count, document frequency) each. weighed
+    holds the arguments of Queries.weigh."""
     cdef rag_fault fault
     cdef Queries queries = Queries()
     cdef bytes term
@@ -429,7 +431,7 @@ def queries_of_terms(list texts, weighed=None):
 
 
 cdef class Asker:
-    """Turns texts into queries by one analysis; remembers the terms of words it has seen."""
+    """Turn texts into queries by one analysis, with a cache from word to term."""
 
     cdef rag_vocabulary *vocabulary
     cdef object reduce
@@ -448,7 +450,7 @@ cdef class Asker:
         rag_vocabulary_free(self.vocabulary)
 
     def queries(self, texts):
-        """Queries from a list of str."""
+        """Return Queries of a list of str."""
         self.lock.acquire()
         try:
             return self.analysed(texts)
@@ -456,7 +458,7 @@ cdef class Asker:
             self.lock.release()
 
     def queries_with(self, text, terms):
-        """Queries of one text, with terms as they stand after its own."""
+        """Return Queries of one text, with `terms` appended unchanged."""
         self.lock.acquire()
         try:
             return self.analysed([text], terms)
@@ -464,7 +466,7 @@ cdef class Asker:
             self.lock.release()
 
     def terms_of(self, words):
-        """The terms of words that are parts, in their order; "" for a stop word."""
+        """Return the terms of words that are parts, in order; "" for a stop word."""
         self.lock.acquire()
         try:
             return list(self.reduce(list(words)))
@@ -481,7 +483,7 @@ cdef class Asker:
         try:
             return self.noted(texts, terms)
         except:
-            self.forget()  # it may hold words without their terms
+            self.forget()  # it may contain words without terms
             raise
 
     cdef forget(self):
@@ -515,7 +517,7 @@ cdef class Lexicon:
     cdef Section terms_section
     cdef Section postings_section
     cdef readonly object analysis
-    cdef readonly object fields  # Lexicons of fields, None until they are attached
+    cdef readonly object fields  # Lexicons of fields, None before attach()
     cdef object asked
 
     def __cinit__(self, Section terms not None, Section postings not None):
@@ -537,8 +539,8 @@ cdef class Lexicon:
         rag_lexicon_close(self.lexicon)
 
     def attach(self, fields, weights):
-        """Tells the Lexicons of fields that have one of their own; weights are those of the build,
-        the rest's first."""
+        """Attach the Lexicons of separately indexed fields; weights are the build's, the main
+        field's first."""
         cdef rag_fault fault
         cdef size_t count = 0
         cdef Lexicon field
@@ -548,7 +550,7 @@ cdef class Lexicon:
             if lexicons == NULL or numbers == NULL:
                 raise MemoryError
             if len(weights) != len(fields) + 1:
-                raise ValueError("a weight for each field, and one for the rest")
+                raise ValueError("weights must be one per field, plus one for the main field")
             for i, weight in enumerate(weights):
                 numbers[i] = weight
             for field in fields:
@@ -565,7 +567,7 @@ cdef class Lexicon:
 
     @property
     def config(self):
-        """The recorded configuration, as it stands in the file."""
+        """The configuration recorded in the file, verbatim."""
         return (<const char *>self.info.config)[: self.info.config_size].decode("utf-8", "replace")
 
     @property
@@ -583,7 +585,7 @@ cdef class Lexicon:
     @property
     def asker(self):
         """The Asker of this analysis, made on first use; segments of one file may share it."""
-        with critical_section(self):  # of a Python without its global lock
+        with critical_section(self):  # for free-threaded Python
             if self.asked is None:
                 self.asked = Asker(self.analysis)
             return self.asked
@@ -597,11 +599,11 @@ cdef class Lexicon:
         return self.asker.queries(texts)
 
     def terms(self, text):
-        """The distinct terms of a text with their counts, as a query would ask for them."""
+        """Return the distinct terms of a text with their counts, analyzed as a query."""
         return self.asker.queries([text]).terms()[0]
 
     cdef const uint64_t *bits(self, where, list kept) except? NULL:
-        """A filter's words; None is every row."""
+        """Return a filter's words; None selects every row."""
         if where is None:
             return NULL
         cdef const uint64_t[::1] view = where
@@ -612,7 +614,7 @@ cdef class Lexicon:
         return &view[0] if view.shape[0] else <const uint64_t *>self.info.config
 
     def df(self, term, where=None):
-        """How many rows hold a term, of those in `where` (uint64 words, a bit a row)."""
+        """Count the rows in `where` (uint64 words, one bit per row) that contain a term."""
         cdef rag_fault fault
         cdef uint64_t df = 0
         cdef list kept = []
@@ -623,7 +625,7 @@ cdef class Lexicon:
         return df
 
     def place(self, term):
-        """(offset, size) of a term's list in rag.postings; size 0 where it has none there."""
+        """Return (offset, size) of a term's list in rag.postings; size 0 if it has no list."""
         cdef rag_fault fault
         cdef uint64_t at = 0, size = 0
         cdef bytes raw = term.encode()
@@ -632,7 +634,7 @@ cdef class Lexicon:
         return at, size
 
     def rows(self, term):
-        """The rows that hold a term, and how often: two uint32 arrays."""
+        """Return the rows that contain a term, and its frequency in each: two uint32 arrays."""
         import numpy
 
         cdef rag_fault fault
@@ -649,7 +651,7 @@ cdef class Lexicon:
         return found, counts
 
     def beginning(self, prefix):
-        """The terms that begin with a text, in order of their bytes."""
+        """Return the terms that begin with a text, in byte order."""
         cdef rag_fault fault
         cdef rag_status status
         cdef list found = [], kept = []
@@ -662,7 +664,7 @@ cdef class Lexicon:
         return found
 
     def near(self, word, unsigned edits):
-        """The terms that are so many edits of a word or fewer away, in order of their bytes."""
+        """Return the terms within `edits` edits of a word, in byte order."""
         cdef rag_fault fault
         cdef rag_status status
         cdef list found = [], kept = []
@@ -675,7 +677,7 @@ cdef class Lexicon:
         return found
 
     def tf(self, term, uint64_t row):
-        """How often a row holds a term."""
+        """Return the frequency of a term in a row."""
         import numpy
 
         rows, counts = self.rows(term)
@@ -683,13 +685,13 @@ cdef class Lexicon:
         return int(counts[at]) if at < len(rows) and rows[at] == row else 0
 
     def norm_of(self, uint64_t length, uint64_t rows, uint64_t total_length):
-        """What tf is weighed against in a row of some length, by the statistics of a whole file."""
+        """Return the length norm K of a row, by the statistics of a whole file."""
         cdef double average = <double>total_length / <double>rows if rows and total_length else 1.0
         base, slope = self.info.k1 * (1.0 - self.info.b), self.info.k1 * self.info.b / average
         return base + slope * length
 
     def vocabulary(self):
-        """All terms in order of their bytes."""
+        """Yield all terms in byte order."""
         cdef rag_fault fault
         cdef uint8_t block[4096]
         cdef size_t size
@@ -698,7 +700,7 @@ cdef class Lexicon:
             yield from (<const char *>block)[:size].decode("utf-8", "replace").split("\0")[:-1]
 
     def lengths(self):
-        """The length of each row in words, a uint32 array."""
+        """Return the length of each row in words, a uint32 array."""
         import numpy
 
         cdef rag_fault fault
@@ -710,7 +712,7 @@ cdef class Lexicon:
         return lengths
 
     def live(self, where=None):
-        """The number of rows in `where` and their summed length."""
+        """Return the number of rows in `where` and their total length."""
         cdef rag_fault fault
         cdef uint64_t length = 0
         cdef list kept = []
@@ -732,13 +734,13 @@ cdef class Lexicon:
 
     def match(self, texts, Py_ssize_t k=10, *, where=None, threads=None, stats=None, k1=None,
               b=None):
-        """The k best rows for each text (or of analysed Queries), exactly: rows int64[m, k], scores
+        """Return the exact k best rows for each text or of Queries: rows int64[m, k], scores
         float32[m, k].
 
-        Best first, ties by row; where there are fewer, row -1 and score NaN. `where` are uint64
-        words with a bit for each row that may be found, or the queries' own Filters. `stats` are a
-        ragfile.ingest.analysis.Statistics of the whole file where this is one of several segments,
-        or has deleted rows; without df there, each term of the Queries has its own.
+        Rows are best first, ties by row; missing results have row -1 and score NaN. `where` holds
+        uint64 words with a bit per eligible row, or the queries' own Filters. `stats` is a
+        ragfile.ingest.analysis.Statistics of the whole file, required if the file has several
+        segments or deleted rows; without its df, the terms' own frequencies apply.
         """
         import numpy
 
@@ -773,8 +775,8 @@ cdef class Lexicon:
         return found, scores
 
     def score(self, rows, text, *, stats=None, k1=None, b=None, size_t of=0):
-        """The scores of given rows for one text, or for number `of` of analysed Queries, float32; 0
-        for a row that holds none of its terms."""
+        """Return float32 scores of given rows for one text, or for query number `of` of Queries; 0
+        for a row without its terms."""
         import numpy
 
         cdef rag_fault fault
@@ -803,8 +805,8 @@ cdef class Lexicon:
 
 
 cdef class Lexicons:
-    """The lexicons of a file's segments, asked as one: (lexicon, live rows as uint64 words or None,
-    first row) for each, in order of first row."""
+    """The lexicons of a file's segments, searched as one: (lexicon, live rows as uint64 words or
+    None, first row) for each, in order of first row."""
 
     cdef rag_lexical_leg *legs
     cdef size_t leg_count
@@ -834,8 +836,8 @@ cdef class Lexicons:
         free(self.legs)
 
     def queries(self, texts, terms=()):
-        """Queries with the statistics of all segments' live rows; terms go to the one text that
-        there is."""
+        """Return Queries with the statistics of all segments' live rows; `terms` require a single
+        text."""
         cdef Lexicon first = self.lexicons[0]
         cdef Queries queries
         if terms:
@@ -846,8 +848,8 @@ cdef class Lexicons:
         return queries
 
     def weighed(self, texts, terms, weights):
-        """The same by other weights of fields than the file's, the rest's first: all statistics are
-        those of a file that was built with these."""
+        """Return Queries with their own field weights, the main field's first: all statistics equal
+        those of a file built with these weights."""
         cdef Lexicon first = self.lexicons[0]
         queries = first.asker.queries_with(texts[0], terms) if terms else first.queries(texts)
         total = first.analysis.reweighed(self.stats.total_length, self.field_lengths(), weights)
@@ -856,12 +858,12 @@ cdef class Lexicons:
         return queries
 
     def field_lengths(self):
-        """For each field with a lexicon of its own the summed length of all live rows in it."""
+        """Return the total length of all live rows in each separately indexed field."""
         return [sum(lexicon.fields[i].live(alive)[1] for lexicon, alive in self.segments)
                 for i in range(len(self.lexicons[0].fields))]
 
     def count(self, Queries queries not None):
-        """Gives the terms of queries their frequencies in all segments' live rows."""
+        """Set the terms' document frequencies over all segments' live rows."""
         cdef rag_fault fault
         cdef rag_status status
         cdef bint is_weighed = 0 in queries.weights
@@ -885,10 +887,10 @@ cdef class Lexicons:
 
     def match(self, Queries queries not None, Py_ssize_t k, wheres, *, threads=None, k1=None,
               b=None, stats=None):
-        """What Lexicon.match gives for each segment, as far as it may be among the k best of all or
-        tie with the last of them: rows int64[m, s, k] of the file, scores float32[m, s, k]. wheres
-        has a filter for each segment, or is the queries' own Filters; stats the sizes of the whole
-        where these segments are a part of it; the queries' terms have their df."""
+        """Return each segment's rows that may be among the k best overall or tie with the last:
+        rows int64[m, s, k] of the file, scores float32[m, s, k]. wheres has a filter per segment,
+        or is the queries' own Filters. stats holds the sizes of the whole collection, if these
+        segments are a part of it. The queries' terms must have their df."""
         import numpy
 
         cdef rag_fault fault
@@ -925,8 +927,8 @@ cdef class Lexicons:
         return found, scores
 
     def score(self, rows, Queries queries not None, *, k1=None, b=None, stats=None, size_t of=0):
-        """The scores of rows of the file, ascending, for one text, or for number `of` of several; 0
-        for a row without its terms or in none of the segments."""
+        """Return the scores of ascending rows of the file for query number `of`; 0 for a row
+        without its terms or outside all segments."""
         import numpy
 
         cdef rag_fault fault
@@ -954,8 +956,8 @@ cdef class Lexicons:
 
 
 cdef class Frequencies:
-    """The section rag.frequencies: in how many rows of a collection each term occurs, and how many
-    rows there are. It turns texts into Queries that any part of the collection can be asked with."""
+    """The section rag.frequencies: the document frequencies and the size of a collection. It turns
+    texts into Queries for any part of the collection."""
 
     cdef rag_frequencies frequencies
     cdef Section section
@@ -1001,7 +1003,7 @@ cdef class Frequencies:
         return self.frequencies.stats.b
 
     def df(self, term):
-        """How many rows have a term."""
+        """Return the document frequency of a term."""
         cdef rag_fault fault
         cdef uint64_t rows = 0
         cdef bytes raw = term.encode()
@@ -1010,7 +1012,7 @@ cdef class Frequencies:
         return rows
 
     def place(self, term):
-        """(offset, size) of what a look-up of a term most likely reads."""
+        """Return (offset, size) of the block that a lookup of a term probably reads."""
         cdef uint64_t at = 0, size = 0
         cdef bytes raw = term.encode()
         rag_frequencies_place(&self.frequencies, <const uint8_t *><const char *>raw, len(raw), &at,
@@ -1018,7 +1020,7 @@ cdef class Frequencies:
         return at, size
 
     def stretch(self, prefix):
-        """(offset, size) of the blocks that can have terms that begin with a text."""
+        """Return (offset, size) of the blocks that can contain terms with a prefix."""
         at, size = self.place(prefix)
         cdef bytes after = prefix.encode() + b"\xff" * 8
         cdef uint64_t last = 0, last_size = 0
@@ -1028,7 +1030,7 @@ cdef class Frequencies:
         return first, max(last + last_size, first) - first
 
     def beginning(self, prefix):
-        """The terms that begin with a text, in order of their bytes, each with its df."""
+        """Return {term: df} of the terms that begin with a text, in byte order."""
         cdef rag_fault fault
         cdef rag_status status
         cdef dict found = {}
@@ -1042,7 +1044,7 @@ cdef class Frequencies:
         return found
 
     def near(self, word, unsigned edits):
-        """The same of the terms that are so many edits of a word or fewer away."""
+        """Return {term: df} of the terms within `edits` edits of a word."""
         cdef rag_fault fault
         cdef rag_status status
         cdef dict found = {}
@@ -1058,17 +1060,17 @@ cdef class Frequencies:
     @property
     def asker(self):
         """The Asker of this analysis, made on first use."""
-        with critical_section(self):  # of a Python without its global lock
+        with critical_section(self):  # for free-threaded Python
             if self.asked is None:
                 self.asked = Asker(self.analysis)
             return self.asked
 
     def terms(self, text):
-        """The distinct terms of a text with their counts, as a query would ask for them."""
+        """Return the distinct terms of a text with their counts, analyzed as a query."""
         return self.asker.queries([text]).terms()[0]
 
     def queries(self, texts):
-        """Queries, or texts, with the statistics of the collection."""
+        """Return the Queries, or those of texts, with the statistics of the collection."""
         cdef rag_fault fault
         cdef rag_status status
         cdef Queries queries = texts if isinstance(texts, Queries) else self.asker.queries(texts)
@@ -1079,9 +1081,9 @@ cdef class Frequencies:
 
 
 def merge_frequencies(parts, write, uint64_t rows, uint64_t total_length):
-    """Writes rag.frequencies of several parts through a callable that takes bytes: (Lexicon, live
-    rows as uint64 words or None, whether to take it away) or (Frequencies, None, the same) each;
-    rows and total_length are those of the result. The analysis is that of the first part."""
+    """Write the merged rag.frequencies of several parts through a callable that takes bytes. A part
+    is (Lexicon, live rows as uint64 words or None, subtract) or (Frequencies, None, subtract); rows
+    and total_length are those of the result. The first part determines the analysis."""
     cdef rag_fault fault
     cdef rag_status status
     cdef rag_sink sink
@@ -1133,14 +1135,14 @@ cdef rag_status merge_into(const rag_frequency_part *parts, size_t count,
 
 
 def ranked(rows, scores, size_t k):
-    """(rows, scores) of the k best and of those that tie with the last of them, best first, ties by
-    row. Row -1 is none. The arrays that are given are spent."""
+    """Return (rows, scores) of the k best and of those that tie with the last, best first, ties by
+    row. Row -1 is skipped. Overwrites the given arrays."""
     cdef rag_fault fault
     cdef size_t kept = 0
     cdef int64_t[::1] rows_view = rows
     cdef float[::1] scores_view = scores
     if rows_view.shape[0] != scores_view.shape[0]:
-        raise ValueError("a score for each row")
+        raise ValueError("rows and scores must have equal length")
     if rows_view.shape[0]:
         check(rag_rank(&rows_view[0], &scores_view[0], rows_view.shape[0], k, &kept, &fault),
               &fault)

@@ -1,19 +1,19 @@
-# Metadata as columns in Python's hands: a builder, a section, a column; and values as their bytes.
+# Metadata columns: a builder, a section, a column; and the byte encoding of values.
 
 from libc.string cimport memcmp
 
-# What is stored: see rag_columns_limits. A text of more than a kilobyte is not what one filters by.
+# Limits of stored columns (rag_columns_limits). Texts above a kilobyte are useless as filters.
 COLUMN_LIMITS = {
     "value": 1000, "values": 96 << 20, "held": 256 << 20, "free_bytes": 64 << 10, "bytes_a_row": 96,
 }
-# What is compared with the columns of another writer, which may have stored more.
+# Limits for verifying the columns of other writers, which may store more.
 WIDE_LIMITS = {
     "value": 1 << 16, "values": 256 << 20, "held": 512 << 20, "free_bytes": 1 << 62, "bytes_a_row": 0,
 }
 
 
 cdef double decimal_of(void *context, const char *digits, size_t size) noexcept with gil:
-    """As json does."""
+    """Parse a decimal number as json does."""
     return float(digits[:size])
 
 
@@ -28,7 +28,7 @@ cdef bint is_utf8(bytes raw):
 
 
 cdef class ColumnsBuilder:
-    """The columns of a segment, from the JSON of its documents and rows in their order."""
+    """Build the columns of a segment from the JSON of its documents and rows, in order."""
 
     cdef rag_columns_builder *builder
 
@@ -44,7 +44,7 @@ cdef class ColumnsBuilder:
         rag_columns_free(self.builder)
 
     def document(self, bytes raw not None):
-        """What the document of the rows that follow says."""
+        """Set the JSON of the document that the next rows belong to."""
         cdef rag_fault fault
         cdef const uint8_t *json = <const uint8_t *><const char *>raw
         cdef size_t size = len(raw)
@@ -53,7 +53,7 @@ cdef class ColumnsBuilder:
         check(rag_columns_document(self.builder, json, size, &fault), &fault)
 
     def rows(self, bytes raw not None, uint64_t count=1):
-        """Rows that say this besides, or with b"" nothing."""
+        """Add `count` rows with this additional JSON; b"" for none."""
         cdef rag_fault fault
         cdef const uint8_t *json = <const uint8_t *><const char *>raw
         cdef size_t size = len(raw)
@@ -62,8 +62,8 @@ cdef class ColumnsBuilder:
         check(rag_columns_rows(self.builder, json, size, count, &fault), &fault)
 
     def segment(self, Records records not None, Stream meta not None):
-        """All documents and rows of a segment as it is stored. Rows of a document that say the same
-        are taken together."""
+        """Add all documents and rows of a stored segment. Consecutive rows of a document with equal
+        JSON are added at once."""
         cdef rag_fault fault
         cdef rag_document d
         cdef rag_chunk c
@@ -97,11 +97,12 @@ cdef class ColumnsBuilder:
 
     @property
     def is_spoilt(self):
-        """Whether there can be no section: something was not the JSON of a document or row."""
+        """Whether no section can be written, because some input was not the JSON of a document or
+        row."""
         return bool(rag_columns_are_spoilt(self.builder))
 
     def finish(self, write):
-        """Writes the section through a callable that takes bytes. The builder ends here."""
+        """Write the section through a callable that takes bytes. Ends the builder."""
         cdef Outlet outlet = Outlet.__new__(Outlet)
         cdef rag_fault fault
         cdef rag_status status
@@ -116,9 +117,9 @@ cdef class ColumnsBuilder:
 
 
 def doubtful_documents(Records records not None, Stream meta not None, live):
-    """Numbers of the documents that a full check has to look at: those that live in part, and those
-    whose JSON says more than metadata, tags and a source, or is none. They end with the first record
-    that cannot be read, and all after it."""
+    """Return the numbers of documents that need a full check: partly deleted ones, and those with
+    invalid JSON or fields beyond metadata, tags and a source. From the first unreadable record on,
+    all documents are listed."""
     cdef rag_fault fault
     cdef rag_document d
     cdef ColumnsBuilder dry = ColumnsBuilder()
@@ -154,7 +155,7 @@ cdef bint is_partly_live(const uint64_t *live, uint64_t first, uint32_t rows):
 
 
 cdef class StoredColumns:
-    """The section rag.columns of a segment, checked but for the data of its columns."""
+    """The section rag.columns of a segment, checked except for the data of its columns."""
 
     cdef rag_columns columns
     cdef Section owner
@@ -170,11 +171,11 @@ cdef class StoredColumns:
 
     @property
     def is_partial(self):
-        """Whether rows may have paths that are not listed."""
+        """Whether rows may have unlisted paths."""
         return bool(self.columns.is_partial)
 
     def names(self):
-        """The paths in order; None for the tags."""
+        """Return the paths in order; None for the tags."""
         cdef const uint8_t *name = NULL
         cdef size_t size = 0
         cdef cbool is_tags = False
@@ -194,7 +195,7 @@ cdef class StoredColumns:
                               section=name) from None
 
     def find(self, path):
-        """The number of a path's column, or for None of the tags'; None where it is not listed."""
+        """Return the number of a path's column (None: the tags), or None if it is not listed."""
         cdef bytes raw = b"" if path is None else path.encode("utf-8", "surrogatepass")
         cdef int64_t found = rag_columns_find(
             &self.columns, <const uint8_t *><const char *>raw, len(raw), path is None
@@ -202,19 +203,19 @@ cdef class StoredColumns:
         return None if found < 0 else found
 
     def has_values(self, uint32_t i):
-        """Whether a column is stored; one that is not is in the metadata alone."""
+        """Return whether a column is stored; otherwise its values are in the metadata alone."""
         self.verify(i)
         return bool(rag_columns_has_values(&self.columns, i))
 
     def place(self, uint32_t i):
-        """(offset, size) of a column's data in the section."""
+        """Return (offset, size) of a column's data in the section."""
         cdef uint64_t at = 0, size = 0
         self.verify(i)
         rag_columns_place(&self.columns, i, &at, &size)
         return at, size
 
     def data(self, uint32_t i):
-        """What an entry says of a column's values, and the column's data."""
+        """Return the value description of a column's entry, and the column's data."""
         at, size = self.place(i)
         cdef size_t from_ = at, count = size
         entry = (<const char *>self.columns.guard.bytes)[64 + 64 * i:128 + 64 * i]
@@ -222,7 +223,7 @@ cdef class StoredColumns:
             from_:from_ + count]
 
     def column(self, uint32_t i):
-        """The StoredColumn of a number."""
+        """Return the StoredColumn with a number."""
         cdef rag_fault fault
         cdef StoredColumn found = StoredColumn.__new__(StoredColumn)
         if not self.has_values(i):
@@ -244,11 +245,11 @@ cdef class StoredColumn:
     cdef Section owner
 
     def __len__(self):
-        """How many values."""
+        """Return the number of distinct values."""
         return self.column.values
 
     def find(self, bytes value not None):
-        """The codes [low, high) that equal a value: none, or one."""
+        """Return the codes [low, high) of a value: none or one."""
         cdef rag_fault fault
         cdef uint32_t low = 0, high = 0
         cdef const uint8_t *raw = <const uint8_t *><const char *>value
@@ -258,7 +259,7 @@ cdef class StoredColumn:
         return low, high
 
     def kind(self, int kind):
-        """The codes [low, high) of the values of a kind."""
+        """Return the codes [low, high) of the values of a kind."""
         cdef uint32_t low = 0, high = 0
         if not 0 <= kind <= 5:
             raise ValueError(f"no kind {kind}")
@@ -266,7 +267,7 @@ cdef class StoredColumn:
         return low, high
 
     def value(self, uint32_t code):
-        """The bytes of the value of a code."""
+        """Return the bytes of a code's value."""
         if not 1 <= code <= self.column.values:
             raise IndexError(f"no code {code}")
         room = bytearray(rag_column_value(&self.column, code, NULL) + 1)
@@ -275,7 +276,7 @@ cdef class StoredColumn:
         return bytes(memoryview(room)[:size])
 
     def is_whole(self):
-        """Whether all numbers are whole ones of 64 bits."""
+        """Return whether all numbers are 64-bit integers."""
         cdef const double *floors = <const double *>self.column.floors
         cdef uint32_t i
         for i in range(self.column.numbers):
@@ -284,11 +285,11 @@ cdef class StoredColumn:
         return True
 
     def values(self):
-        """All values in order of their codes, as JSON has them; a whole number is an int."""
+        """Return all values in code order, as JSON values; a whole number is an int."""
         return [value_of(self.value(code)) for code in range(1, self.column.values + 1)]
 
     def codes(self):
-        """The code of each row."""
+        """Return the code of each row."""
         import numpy
 
         kind = numpy.dtype({1: "u1", 2: "<u2", 4: "<u4"}[self.column.width])
@@ -301,7 +302,7 @@ cdef class StoredColumn:
         return numpy.zeros((self.column.rows + 63) // 64, numpy.uint64)
 
     def rows(self, uint32_t low, uint32_t high):
-        """The rows whose code is in [low, high), as a row set."""
+        """Return the row set of the rows with a code in [low, high)."""
         found = self.words()
         cdef uint64_t *at = <uint64_t *>address_of(found)
         with nogil:
@@ -309,7 +310,7 @@ cdef class StoredColumn:
         return found
 
     def rows_of(self, chosen):
-        """The rows whose code is chosen: an array with a byte for each code."""
+        """Return the row set of the rows with a chosen code; `chosen` has one byte per code."""
         import numpy
 
         wanted, found = numpy.ascontiguousarray(chosen, dtype=numpy.uint8), self.words()
@@ -321,7 +322,7 @@ cdef class StoredColumn:
         return found
 
     def holding(self, bytes value not None):
-        """A byte for each code: 1 for the lists that hold a value."""
+        """Return one byte per code: 1 for lists that contain a value."""
         import numpy
 
         chosen = numpy.zeros(self.column.values + 1, numpy.uint8)
@@ -333,7 +334,7 @@ cdef class StoredColumn:
         return chosen
 
     def containing(self, part):
-        """A byte for each code: 1 for the texts of which one is a part."""
+        """Return one byte per code: 1 for texts that contain `part`."""
         import numpy
 
         chosen = numpy.zeros(self.column.values + 1, numpy.uint8)
@@ -347,7 +348,7 @@ cdef class StoredColumn:
 
 
 def value_bytes(key):
-    """The bytes of a value that is given as filters.sort_key gives it."""
+    """Return the bytes of a value in the form of filters.sort_key."""
     made = bytearray()
     put_value(made, key)
     return bytes(made)
@@ -387,8 +388,8 @@ cdef int put_text(bytearray out, text) except -1:
 
 
 cdef int put_number(bytearray out, number) except -1:
-    """An integer beyond all binary64 lies beyond the largest; a rest of more than 16 bits is one that
-    no stored number has."""
+    """Encode a number. An integer beyond binary64 sorts beyond the largest; a remainder above 16
+    bits equals that of no stored number."""
     cdef uint8_t raw[11]
     if isinstance(number, float):
         rag_value_number(raw, number, 0)
@@ -405,7 +406,7 @@ cdef double LARGEST = 1.7976931348623157e308
 
 
 cdef floor_of(number):
-    """The largest binary64 that is not above an integer."""
+    """Return the largest binary64 that is not above an integer."""
     import math
 
     try:
@@ -416,8 +417,8 @@ cdef floor_of(number):
 
 
 cdef object read_value(const uint8_t *raw, size_t size, size_t *at, int depth):
-    """The value whose bytes begin at *at, which moves to its end. What does not follow the rules ends as
-    None: the bytes are as hostile as those of the metadata."""
+    """Decode the value at *at and advance past it. Invalid bytes decode as None: they are as
+    untrusted as the metadata."""
     cdef uint8_t kind
     if at[0] >= size or depth > 256:
         at[0] = size
@@ -477,6 +478,6 @@ cdef object read_number(const uint8_t *raw, size_t size, size_t *at):
 
 
 def value_of(bytes raw not None):
-    """The JSON value of such bytes; a whole number is an int."""
+    """Return the JSON value of encoded bytes; a whole number is an int."""
     cdef size_t at = 0
     return read_value(<const uint8_t *><const char *>raw, len(raw), &at, 0)

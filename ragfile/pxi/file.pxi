@@ -25,7 +25,7 @@ cdef class Map:
         name = path_bytes(path)
         cdef const char *raw = name
         cdef rag_status status
-        if made is not None:  # what was written so far, which has no name yet
+        if made is not None:  # the unnamed bytes written so far
             check(rag_file_map(made.alive(), &self.map, &fault), &fault, self.path)
             return
         if edited is not None:
@@ -121,8 +121,8 @@ cdef class Replacement:
         return Map(self.path, self)
 
     def publish(self, bint is_held=False):
-        """Makes the file durable under its final name, and closes. is_held: the caller holds the
-        lock of the file that is replaced."""
+        """Make the file durable under its final name, and close. is_held: the caller holds the lock
+        of the replaced file."""
         cdef rag_fault fault
         cdef rag_status status
         cdef rag_file *file = self.alive()
@@ -289,8 +289,8 @@ cdef class Reader:
         return self.sections.setdefault((name, segment), section)
 
     def seal(self, str name, uint32_t segment, const uint8_t[::1] leaves not None):
-        """From now on each block of the section must have its leaf. Sections that were handed out
-        before do not know of it."""
+        """Require each block of the section to match its leaf from now on, except in Sections
+        returned earlier."""
         cdef rag_fault fault
         entry = self.entry(name, segment)
         if entry is None or leaves.shape[0] != RAG_LEAF * ((entry["size"] + 65535) // 65536):
@@ -303,15 +303,15 @@ cdef class Reader:
         check(rag_reader_seal(self.reader, <uint32_t>i, &leaves[0], &fault), &fault, self.path)
 
     def verify(self, bint full=True):
-        """Every byte against the format: (faults, counts). A fault is (status, at, what,
-        section)."""
+        """Check every byte against the format; return (faults, counts). A fault is (status, at,
+        what, section)."""
         cdef rag_verdict verdict
         cdef FaultList faults = FaultList()
         if isinstance(self.owner, Remote):
             (<Remote>self.owner).fetch_all()
         with nogil:
             rag_reader_verify(self.reader, full, collect_fault, <void *>faults, &verdict)
-        if faults.is_short:  # which says nothing of the file
+        if faults.is_short:  # unrelated to the file
             raise MemoryError
         counts = {
             "sections": verdict.sections, "blocks": verdict.blocks, "commits": verdict.commits,
@@ -442,7 +442,7 @@ cdef class FileWriter:
         check(rag_writer_small_blocks(self.alive(), segment, &fault), &fault, self.path)
 
     def parity(self, unsigned percent, bint anew=False):
-        """The commit protects its bytes by so many per cent of parity; with anew, all bytes of the
+        """Protect the commit's bytes by `percent` per cent of parity; with anew, all bytes of the
         file."""
         if percent > 100:
             raise ValueError(f"parity is 1 to 100 per cent, not {percent}")
@@ -485,7 +485,7 @@ cdef FileWriter open_writer(path, bint edit):
     cdef FileWriter self = FileWriter.__new__(FileWriter)
     cdef rag_writer **out = &self.writer
     self.path = os.fspath(path)
-    # a link stays a link to what is renamed into its target's place
+    # a link stays a link: the target is replaced
     name = path_bytes(os.path.realpath(path))
     cdef const char *raw = name
     with nogil:

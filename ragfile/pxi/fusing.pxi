@@ -1,11 +1,11 @@
-# Answers of several segments, and of words and vectors, made one: whole batches without the GIL.
+# Merge results of several segments, and of words and vectors: whole batches without the GIL.
 
 METHODS = {"calibrated": RAG_CALIBRATED, "rrf": RAG_RRF, "blend": RAG_BLEND}
 
 
 cdef class Parts:
-    """The segments of a file where their answers are made one: (first row, rows, Records or None,
-    Matrix or None) of each, in order of first row. Several need their records."""
+    """The segments of a file for merging: (first row, rows, Records or None, Matrix or None) of
+    each, in order of first row. Several segments need their records, to order ties."""
 
     cdef rag_part *parts
     cdef size_t count
@@ -35,8 +35,8 @@ cdef class Parts:
         return self.count
 
     def merge(self, rows, scores, size_t k, int threads=1):
-        """(rows int64[m, k], scores float32[m, k]): the k best of what the segments found, arrays
-        [m, s, k] that are spent. What is left over is row -1, score -inf."""
+        """Return (rows int64[m, k], scores float32[m, k]), the k best of the segments' results.
+        Overwrites the given arrays [m, s, k]. Missing results are row -1, score -inf."""
         import numpy
 
         cdef rag_fault fault
@@ -60,8 +60,8 @@ cdef class Parts:
 
 
 cdef class Fusion:
-    """Words and vectors of a file's segments, fused for questions of both. `lexicon` is a Lexicon
-    where there is one segment without deleted rows, else Lexicons."""
+    """Hybrid search over a file's segments. `lexicon` is a Lexicon if there is one segment without
+    deleted rows, else Lexicons."""
 
     cdef Parts parts
     cdef object lexicon
@@ -81,7 +81,7 @@ cdef class Fusion:
 
     @property
     def is_alone(self):
-        """Whether it can answer in one call: one segment without deleted rows."""
+        """Whether answer() works: one segment without deleted rows."""
         return isinstance(self.lexicon, Lexicon) and self.parts.parts[0].base == 0
 
     cdef rag_fusion asked(self, queries, how, Sample sample, size_t count, size_t depth,
@@ -106,8 +106,8 @@ cdef class Fusion:
 
     def near(self, queries, vectors, words, size_t k, how, Sample sample=None, *,
              bint wants_least=False, threads=None):
-        """(vector scores float32[m, depth] of the rows that words found, moments float64[m, 2], the
-        least scores that further rows need to be among the k best, or None). how is (method,
+        """Return (vector scores float32[m, depth] of the rows found by words, moments float64[m,
+        2], the minimum vector scores of further rows among the k best, or None). how is (method,
         parameter)."""
         import numpy
 
@@ -143,8 +143,8 @@ cdef class Fusion:
 
     def rank(self, queries, words, near, moments, dense, size_t width, how,
              Sample sample=None, *, threads=None):
-        """(rows int64, scores float64, bm25 float32, vector float32), each [m, width]: what words
-        and vectors found, fused, best first. What is left over is row -1, score -inf, parts NaN."""
+        """Return the fused results, best first: (rows int64, scores float64, bm25 float32, vector
+        float32), each [m, width]. Missing results are row -1, score -inf, parts NaN."""
         import numpy
 
         cdef rag_fault fault
@@ -156,7 +156,7 @@ cdef class Fusion:
         count, depth = words[0].shape
         cdef rag_fusion fusion = self.asked(queries, how, sample, count, depth, threads)
         if not words[0].shape == words[1].shape == near.shape == dense[0].shape == dense[1].shape:
-            raise ValueError("words and vectors are asked for the same number of rows")
+            raise ValueError("words and vectors must have the same number of rows")
         if moments.shape != (queries.count, 2):
             raise ValueError("moments are two numbers for each question")
         found = self.room(&out, queries.count, width if fusion.depth else 0)
@@ -169,7 +169,7 @@ cdef class Fusion:
         return found
 
     cdef room(self, rag_fused *out, size_t count, size_t width):
-        """(rows, scores, bm25, vector) to be filled."""
+        """Allocate (rows, scores, bm25, vector) for the results."""
         empty, float32 = self.matrix.empty, self.matrix.float32
         cdef tuple shape = (count, width)
         cdef tuple found = (empty(shape, self.matrix.int64), empty(shape),
@@ -181,9 +181,9 @@ cdef class Fusion:
 
     def answer(self, queries, vectors, where, size_t depth, size_t width, size_t k,
                how, Sample sample=None, *, bint wants_least=False, threads=None):
-        """What rank gives, after match, near and nearest with lists of `depth` rows: all of it in
-        one call, where is_alone; and the milliseconds of words, fusing and vectors. where are uint64
-        words or the queries' own Filters."""
+        """Run match, near, nearest and rank with lists of `depth` rows in one call; requires
+        is_alone. Return the result of rank, and the milliseconds of words, fusing and vectors.
+        where holds uint64 words or the queries' own Filters."""
         cdef rag_fault fault
         cdef rag_status status = RAG_OK
         cdef rag_fused out

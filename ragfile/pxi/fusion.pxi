@@ -2,8 +2,8 @@
 
 
 cdef class Calibration:
-    """A question's own scale: how its dense scores lie, and how many deviations weigh as much as
-    the best lexical match."""
+    """A query's scale: mean and deviation of its dense scores, and the number of deviations that
+    weigh as much as the best lexical match."""
 
     cdef rag_calibration by
 
@@ -19,14 +19,14 @@ cdef class Calibration:
         self.by.best = 0
         for i in range(bm25.shape[0]):
             if bm25[i] - bm25[i] != 0 or (dense[i] == dense[i] and dense[i] - dense[i] != 0):
-                raise ValueError("scores must be finite numbers; NaN stands for no vector")
+                raise ValueError("scores must be finite numbers; NaN marks a row without a vector")
             if bm25[i] > self.by.best:
                 self.by.best = bm25[i]
         return 0
 
     def rank(self, const int64_t[::1] ties not None, const float[::1] bm25 not None,
              const float[::1] dense not None):
-        """(order, scores): where the rows stand, best first, equal ones by ties."""
+        """Return (order, scores): the rows' positions, best first, equal scores by `ties`."""
         import numpy
 
         cdef rag_fault fault
@@ -42,7 +42,7 @@ cdef class Calibration:
         return order, scores
 
     def scores(self, const float[::1] bm25 not None, const float[::1] dense not None, double best):
-        """The fused scores of rows, float64, where best is the best BM25 score of all."""
+        """Return the fused float64 scores of rows; best is the best BM25 score overall."""
         import numpy
 
         cdef Py_ssize_t i
@@ -57,8 +57,8 @@ cdef class Calibration:
 
     def least(self, const float[::1] bm25 not None, const float[::1] dense not None, size_t k,
               float rest):
-        """What a row's vector must score to be one of the k best, when these rows are and its BM25
-        score is at most rest."""
+        """Return the minimum vector score of a further row among the k best, given these rows and a
+        BM25 score of at most rest."""
         self.find_best(bm25, dense)
         if bm25.shape[0] == 0:
             return float("-inf")

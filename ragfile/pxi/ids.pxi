@@ -1,4 +1,4 @@
-# Ids of a segment in the making, in a few bytes each.
+# Ids of a segment under construction, in a few bytes each.
 
 cdef class IdTable:
     """Distinct ids, numbered from 0 in order of arrival."""
@@ -17,7 +17,7 @@ cdef class IdTable:
         return rag_ids_count(self.ids)
 
     def number(self, str doc_id not None):
-        """The number of an id, which it gets now where it is new."""
+        """Return the number of an id; a new id gets the next number."""
         cdef rag_fault fault
         cdef uint32_t number = 0
         cdef bytes raw = doc_id.encode("utf-8", "surrogatepass")
@@ -26,14 +26,14 @@ cdef class IdTable:
         return number
 
     def find(self, str doc_id not None):
-        """The number of an id, or None."""
+        """Return the number of an id, or None."""
         cdef uint32_t number = 0
         cdef bytes raw = doc_id.encode("utf-8", "surrogatepass")
         cdef const uint8_t *start = <const uint8_t *><const char *>raw
         return number if rag_ids_find(self.ids, start, len(raw), &number) else None
 
     def id(self, uint32_t number):
-        """The id of a number."""
+        """Return the id with a number."""
         cdef size_t size = 0
         if number >= rag_ids_count(self.ids):
             raise IndexError(f"no id {number}")
@@ -41,7 +41,7 @@ cdef class IdTable:
         return text_of(start, size)
 
     def order(self):
-        """All numbers in the order of their ids' UTF-8, uint32."""
+        """Return all numbers in the order of their ids' UTF-8, uint32."""
         import numpy
 
         cdef rag_fault fault
@@ -54,8 +54,8 @@ cdef class IdTable:
         return found
 
     def write(self, const uint32_t[::1] order not None, write):
-        """Calls write(bytes) for one piece of rag.ids after the other, with the ids in an order of
-        all numbers."""
+        """Write rag.ids piece by piece through write(bytes), with the ids in the given order of all
+        numbers."""
         cdef Outlet outlet = Outlet.__new__(Outlet)
         cdef rag_fault fault
         cdef rag_status status

@@ -1,11 +1,10 @@
-# The embedded embedder: a mapped model file, texts to word pieces and to vectors.
+# The embedded model: tokenize and embed texts with a mapped model file.
 
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 
 
 cdef bytes utf8_of(text):
-    """A text's bytes. What has no UTF-8 (a lone surrogate) becomes bytes that the core passes
-    over."""
+    """Return a text's UTF-8. Lone surrogates become bytes that the core skips."""
     return text if type(text) is bytes else text.encode("utf-8", "surrogatepass")
 
 
@@ -36,7 +35,7 @@ cdef class StaticModel:
         return self.model.count
 
     def tokens(self, text):
-        """The ids of a text's word pieces, [UNK] among them."""
+        """Return the ids of a text's word pieces, including [UNK]."""
         cdef bytes raw = utf8_of(text)
         cdef const char *at = raw
         cdef size_t size = len(raw), capacity = 3 * size + 1, count
@@ -55,8 +54,7 @@ cdef class StaticModel:
             PyMem_Free(ids)
 
     def embed(self, texts, float[:, ::1] out not None, int threads=1):
-        """Writes each text's vector into a row of out: length 1, or zeros where no word is
-        known."""
+        """Write each text's vector into a row of out: length 1, or zeros if no word is known."""
         cdef list raws = [utf8_of(text) for text in texts]
         cdef size_t count = len(raws), i
         if <size_t>out.shape[0] != count or <size_t>out.shape[1] != self.model.dims:
@@ -82,9 +80,10 @@ cdef class StaticModel:
 
 def add_context(float[:, ::1] texts not None, const float[:, ::1] paths not None,
                 const int64_t[::1] path_of not None, double weight):
-    """Turns each row of texts towards the path that path_of names for it (-1: none).
+    """Add the vector of its path, by path_of (-1: none), to each row of texts, in place.
 
-    The sum has length 1 again."""
+    The sums are scaled to length 1.
+    """
     cdef size_t rows = texts.shape[0], dims = texts.shape[1], i
     if paths.shape[1] != texts.shape[1] or path_of.shape[0] != texts.shape[0]:
         raise ValueError("each text needs the number of its path, and paths are as wide as texts")
@@ -104,8 +103,8 @@ def add_context(float[:, ::1] texts not None, const float[:, ::1] paths not None
 def write_model(str name, list pieces, const uint8_t[::1] kinds not None,
                 const int8_t[:, ::1] rows not None, const int16_t[::1] coefficients not None, *,
                 uint32_t unknown, uint32_t bucket_bits):
-    """The bytes of a model file. pieces are bytes, kinds 0 start, 1 continuation, 2 special; rows
-    hold -8 .. 7."""
+    """Return the bytes of a model file. pieces are bytes; kinds are 0 start, 1 continuation, 2
+    special; rows have components in -8 .. 7."""
     cdef rag_fault fault
     cdef rag_model_source source
     cdef size_t size = 0, i, count = len(pieces)

@@ -29,7 +29,7 @@ cdef object directory_of(rag_directory *found):
 
 
 def read_directory(const uint8_t[::1] data not None, bint reference=False):
-    """The Directory of a file, in the strict reading or that of the reference script."""
+    """Return the Directory of a file, by the strict rules or those of the reference script."""
     cdef rag_directory found
     cdef rag_fault fault
     cdef const uint8_t *bytes = &data[0] if data.shape[0] else NULL
@@ -44,8 +44,8 @@ def read_directory(const uint8_t[::1] data not None, bint reference=False):
 
 
 def write_directory(version, bint big_endian, entries, int digits=0):
-    """Header, directory and closing NUL. The first entry's start is None: it is put right after
-    them."""
+    """Return header, directory and closing NUL. The first entry has start None and is placed right
+    after them."""
     cdef rag_directory made
     cdef rag_fault fault
     cdef size_t size = 0, capacity = RAG_HEADER_SIZE + RAG_DIRECTORY_MAX + 1
@@ -75,7 +75,7 @@ def write_directory(version, bint big_endian, entries, int digits=0):
 
 
 cdef int check_pairs(str name, rag_status status, rag_fault *fault) except -1:
-    """check() for something in the section called name, which the message then says."""
+    """check() with the name of the section in the message."""
     if status != RAG_OK and fault.section[0] == 0:
         text = name.encode()[:64]
         memcpy(fault.section, <const char *>text, len(text))
@@ -103,7 +103,7 @@ cdef class Pairs:
 
     @staticmethod
     def keyword(Section section not None, uint64_t at, bint big_endian=False):
-        """The pairs of a keyword section that starts at file offset `at`."""
+        """Return the Pairs of a keyword section that starts at file offset `at`."""
         cdef Pairs made = Pairs.__new__(Pairs)
         cdef rag_fault fault
         made.section = section
@@ -116,8 +116,8 @@ cdef class Pairs:
 
     @staticmethod
     def vector(Section section not None, uint64_t at, bint big_endian=False):
-        """The pairs of a vector section that starts at file offset `at`; set dim when it has no
-        extension block."""
+        """Return the Pairs of a vector section that starts at file offset `at`; set dim if it has
+        no extension block."""
         cdef Pairs made = Pairs.__new__(Pairs)
         cdef rag_fault fault
         made.section = section
@@ -132,7 +132,7 @@ cdef class Pairs:
     def bare(Section section not None, *, uint8_t padding, uint8_t precision=0, uint32_t dim=0,
              bint big_endian=False,
              uint64_t at=0):
-        """Pairs without a preamble: the section is the pairs."""
+        """Return Pairs of a section without a preamble."""
         cdef Pairs made = Pairs.__new__(Pairs)
         cdef rag_fault fault
         if padding not in (4, 8, 16):
@@ -152,8 +152,7 @@ cdef class Pairs:
         self.section.check(0, min(size, self.section.guard.size))
 
     cdef check_bytes(self, uint64_t at, uint64_t size):
-        """The lazy checksums of what is read; all of them once and for all when it is
-        everything."""
+        """Verify the lazy checksums of a range; a full range is verified only once."""
         if self.section.guard.sums != NULL and not self.checked:
             self.section.check(self.offset + at, size)
             self.checked = size == self.pairs.size
@@ -193,19 +192,18 @@ cdef class Pairs:
 
     @property
     def count(self):
-        """What the extension block says; None without one."""
+        """The number of pairs in the extension block; None without one."""
         return self.pairs.count if self.pairs.extended else None
 
     @property
     def hash(self):
-        """XXH3-64 of all pairs as the extension block says; None when it does not."""
+        """The XXH3-64 of all pairs in the extension block; None if it has none."""
         hashed = self.pairs.extended and self.pairs.flags & RAG_EXTENSION_HASHED
         return self.pairs.hash if hashed else None
 
     @property
     def stride(self):
-        """Bytes from pair to pair as the extension block says; 0 when they vary or it does not
-        say."""
+        """The stride of pairs in bytes, from the extension block; 0 if variable or absent."""
         return self.pairs.stride
 
     @property
@@ -214,7 +212,7 @@ cdef class Pairs:
         return memoryview(self.section)[self.offset : self.offset + self.pairs.size]
 
     def infer_dims(self, size_t at_most=16):
-        """Every dimension that fits, up to at_most of them."""
+        """Return every dimension that fits, up to at_most of them."""
         cdef rag_fault fault
         cdef size_t count = 0
         cdef uint32_t *dims = <uint32_t *>malloc((at_most + 1) * sizeof(uint32_t))
@@ -231,7 +229,7 @@ cdef class Pairs:
             free(dims)
 
     def walk(self, uint64_t[::1] offsets=None):
-        """(count, stride or 0) of all pairs, each checked; the first offsets go into `offsets`."""
+        """Check all pairs and return (count, stride or 0); store the first offsets in `offsets`."""
         cdef rag_fault fault
         cdef uint64_t count = 0, stride = 0, capacity = 0
         cdef uint64_t *out = NULL
@@ -247,7 +245,7 @@ cdef class Pairs:
         return count, stride
 
     def verify(self):
-        """Walks all pairs, and hashes them when the extension block has their hash."""
+        """Walk all pairs, and compare their hash with the extension block's if it has one."""
         cdef rag_fault fault
         self.walk()
         if self.pairs.extended and self.pairs.flags & RAG_EXTENSION_HASHED:
@@ -258,7 +256,7 @@ cdef class Pairs:
 
     def gather(self, uint8_t[::1] out not None, uint64_t count, const uint64_t[::1] offsets=None,
                uint64_t stride=0):
-        """Copies `count` vectors to out in this host's byte order."""
+        """Copy `count` vectors to out in native byte order."""
         cdef rag_fault fault
         cdef const uint64_t *where = NULL
         cdef rag_status status
@@ -280,11 +278,11 @@ cdef class Pairs:
             raise ValueError("set dim before walking a vector section without an extension block")
 
     def __iter__(self):
-        """(keyword, content) or (offset of the embedding, content) of each pair."""
+        """Iterate over (keyword, content) or (offset of the embedding, content)."""
         return self.since(0)
 
     def since(self, uint64_t cursor):
-        """The same from a pair's offset on."""
+        """Iterate likewise from a pair's offset on."""
         self.check_walkable()
         cdef PairWalk walk = PairWalk.__new__(PairWalk)
         walk.pairs = self
@@ -292,9 +290,9 @@ cdef class Pairs:
         return walk
 
     def lookup(self, str keyword not None, Keys keys=None):
-        """The contents of every pair with this keyword, in file order; through the sorted companion
-        if there is one."""
-        # a lone surrogate is just never found
+        """Return the contents of every pair with this keyword, in file order; uses the sorted
+        companion if given."""
+        # a lone surrogate matches nothing
         cdef bytes key = keyword.encode("utf-8", "surrogatepass")
         cdef const uint8_t *wanted = <const uint8_t *>PyBytes_AsString(key)
         cdef size_t size = len(key)
@@ -319,7 +317,7 @@ cdef class Pairs:
             rag_spans_free(&spans)
 
     def build_keys(self, uint64_t count):
-        """The bytes of a rag.keys section for these `count` pairs."""
+        """Return the bytes of a rag.keys section for these `count` pairs."""
         cdef rag_fault fault
         cdef rag_status status
         out = bytearray(RAG_KEYS_HEADER + 16 * count)
@@ -355,14 +353,13 @@ cdef class PairWalk:
 
 
 cdef class PairFeed:
-    """The pairs of `pairs`, from its bytes handed over piece by piece; holds what no whole pair has
-    come of yet."""
+    """Parse the pairs of `pairs` from bytes pushed piece by piece; buffers incomplete pairs."""
 
     cdef Pairs shape
     cdef Pairs view  # of pending
     cdef bytearray pending
     cdef uint64_t cursor   # of the next pair in pending
-    cdef uint64_t scanned  # pending holds no end of that pair's content before here
+    cdef uint64_t scanned  # pending has no end of that pair's content before this
     cdef bint last
 
     def __init__(self, Pairs pairs not None):
@@ -382,18 +379,17 @@ cdef class PairFeed:
         self.cursor = 0
 
     def push(self, data, bint last=False):
-        """Takes the next bytes; `last` when there are no more."""
+        """Push the next bytes; set `last` with the final ones."""
         cdef uint64_t at = self.view.pairs.at + self.cursor
         self.scanned = max(self.scanned, self.cursor)
-        self.view = None  # lets go of pending, which can change only then
+        self.view = None  # release pending, so that it can be resized
         del self.pending[: self.cursor]
         self.pending += data
         self.last = last
         self.rebuild(at)
 
     cdef bint ready(self):
-        """Whether the next pair ends inside what has come, its gap and the byte after that
-        included."""
+        """Return whether the next pair, its gap and one more byte are buffered."""
         cdef rag_pairs *pairs = &self.view.pairs
         cdef uint64_t from_ = max(self.scanned, self.cursor + pairs.head)
         if from_ >= pairs.size:
@@ -403,7 +399,8 @@ cdef class PairFeed:
         return nul != NULL and self.scanned + pairs.padding < pairs.size
 
     def pop(self):
-        """The next pair, (keyword or embedding's bytes, content), or None until more has come."""
+        """Return the next pair, (keyword or embedding's bytes, content), or None if more bytes are
+        needed."""
         cdef rag_fault fault
         cdef rag_pair pair
         if self.cursor >= self.view.pairs.size or not (self.last or self.ready()):
@@ -440,7 +437,7 @@ cdef class Keys:
         return self.keys.count
 
     def verify(self):
-        """Raises unless every pair is listed once, in order."""
+        """Raise unless every pair is listed once, in order."""
         cdef rag_fault fault
         cdef rag_status status
         with nogil:
@@ -453,15 +450,15 @@ SURVIVAL = {RAG_RECORD_CERTAIN: "certain", RAG_RECORD_AMBIGUOUS: "ambiguous",
 
 
 cdef class ReferencePairs:
-    """What is left of a section that the reference script wrote. Padding, precision and dim may
-    have to be set."""
+    """The surviving records of a section written by the reference script. Padding, precision and
+    dim may have to be set."""
 
     cdef Pairs pairs
     cdef readonly uint64_t damaged
 
     @staticmethod
     def open(const uint8_t[::1] data not None, uint32_t index, str name not None):
-        """The section of entry `index` of read_directory(data, reference=True)."""
+        """Open the section of entry `index` of read_directory(data, reference=True)."""
         cdef rag_directory found
         cdef rag_fault fault
         cdef rag_status status
@@ -498,7 +495,7 @@ cdef class ReferencePairs:
         return self.pairs.pairs.precision or None
 
     def shaped(self, uint8_t padding, uint8_t precision=0, uint32_t dim=0):
-        """The same section read with these values."""
+        """Return the same section with these values."""
         cdef ReferencePairs made = ReferencePairs.__new__(ReferencePairs)
         cdef rag_fault fault
         made.pairs = Pairs.__new__(Pairs)
@@ -513,8 +510,8 @@ cdef class ReferencePairs:
         return made
 
     def walk(self):
-        """(clean, [(kind, offset, size, head, content)]): offsets in the file; head is the keyword,
-        or None."""
+        """Return (clean, [(kind, offset, size, head, content)]), with file offsets; head is the
+        keyword, or None."""
         cdef rag_remnants remnants
         cdef rag_remnant *one
         cdef rag_fault fault
@@ -539,7 +536,7 @@ cdef class ReferencePairs:
 
 
 cdef class PairWriter:
-    """Encodes pairs and hands them to write(bytes) in large pieces; memory stays bounded."""
+    """Encode pairs and pass them to write(bytes) in large pieces, in bounded memory."""
 
     cdef object write
     cdef bytearray buffer
@@ -548,7 +545,7 @@ cdef class PairWriter:
     cdef bint big_endian, allow_nonfinite
     cdef readonly uint64_t size    # bytes of the pairs so far
     cdef readonly uint64_t count
-    cdef readonly uint64_t stride  # of all pairs so far, 0 when they differ
+    cdef readonly uint64_t stride  # of all pairs so far, 0 if they differ
     cdef readonly uint32_t dim
 
     def __init__(self, write, *, uint8_t padding, uint8_t precision=0, uint32_t dim=0,
@@ -563,8 +560,8 @@ cdef class PairWriter:
         self.allow_nonfinite = allow_nonfinite
 
     cdef check_text(self, rag_status status, rag_fault *fault, str what, str text):
-        """Says which pair, which text and where. `at` counts bytes; the caller thinks in
-        characters."""
+        """Raise with the pair, the text and the character of a fault; `at` in the fault counts
+        bytes."""
         if status == RAG_OK:
             return
         at = len(text.encode("utf-8")[: fault.at].decode("utf-8"))
@@ -602,7 +599,8 @@ cdef class PairWriter:
             self.flush()
 
     def add_keyword(self, str keyword not None, str content not None):
-        """Appends keyword-content. ValueError names the pair when either cannot be stored."""
+        """Append keyword-content. Raise ValueError with the pair's number if either cannot be
+        stored."""
         cdef rag_fault fault
         head = self.encoded("keyword", keyword)
         self.check_text(rag_keyword_check(<const uint8_t *>PyBytes_AsString(head), len(head),
@@ -611,7 +609,7 @@ cdef class PairWriter:
         self.append(head, self.checked_content(content))
 
     def add_vector(self, const uint8_t[::1] row not None, str content not None):
-        """Appends embedding-content; row has dim components of this host's byte order."""
+        """Append embedding-content; row has dim components in native byte order."""
         cdef rag_fault fault
         cdef uint64_t width = <uint64_t>self.dim * (self.precision // 8)
         if <uint64_t>row.shape[0] != width or not width:
@@ -628,7 +626,7 @@ cdef class PairWriter:
             self.buffer = bytearray()
 
     def preamble(self, uint64_t start, hash=None):
-        """The section's preamble (and extension block) for pairs that start at file offset
+        """Return the section's preamble (and extension block) for pairs that start at file offset
         `start`."""
         cdef rag_pairs pairs
         cdef uint8_t out[50]

@@ -1,11 +1,11 @@
-# What a .ragmd file is made of: base64 lines, dividing lines, the head of a FAISS index.
+# The parts of a .ragmd file: base64 lines, dividing lines, the head of a FAISS index.
 
 FAISS_FLAT_HEAD = RAG_FAISS_FLAT_HEAD
 
 
 def base64_wrap(const uint8_t[::1] data not None, write, size_t head=0, size_t row=0):
-    """Hands the lines of `data` to write(), a quarter of a megabyte at a time: small enough to stay
-    in cache."""
+    """Encode `data` as base64 lines through write(), 256 KiB at a time: small enough to stay in
+    cache."""
     cdef size_t at = 0, size = data.shape[0], count, room = 1 << 18
     cdef rag_base64_rows rows
     cdef const uint8_t *start = &data[0] if size else NULL
@@ -20,7 +20,7 @@ def base64_wrap(const uint8_t[::1] data not None, write, size_t head=0, size_t r
 
 
 def base64_unwrap(const uint8_t[::1] text not None, uint8_t[::1] out not None):
-    """Decodes into `out`, which has room for len(text) // 4 * 3 + 3 bytes; how many were
+    """Decode into `out`, which needs room for len(text) // 4 * 3 + 3 bytes; return the bytes
     written."""
     cdef rag_fault fault
     cdef rag_status status
@@ -36,8 +36,8 @@ def base64_unwrap(const uint8_t[::1] text not None, uint8_t[::1] out not None):
 
 
 def markdown_marks(const uint8_t[::1] text not None, size_t start=0, size_t most=65536):
-    """(kind, at, end, next) of every dividing line from `start` on; kind is '#', '(' or ')'. None
-    if more than `most`."""
+    """Return (kind, at, end, next) of every dividing line from `start` on, or None if there are
+    more than `most`. kind is '#', '(' or ')'."""
     cdef rag_marks marks
     cdef size_t size = text.shape[0]
     marks.next, marks.length = start, 0
@@ -54,13 +54,13 @@ def markdown_marks(const uint8_t[::1] text not None, size_t start=0, size_t most
 
 
 def json_too_deep(const uint8_t[::1] text not None, size_t limit):
-    """The offset of the first bracket that nests deeper than `limit`, or None."""
+    """Return the offset of the first bracket that nests deeper than `limit`, or None."""
     cdef size_t at = 0, size = text.shape[0]
     return at if size and rag_json_depth(&text[0], size, limit, &at) > limit else None
 
 
 def faiss_read(const uint8_t[::1] data not None):
-    """(four letters, dim, count, metric, where the floats start or 0) of a FAISS index."""
+    """Return (four letters, dim, count, metric, offset of the floats or 0) of a FAISS index."""
     cdef rag_fault fault
     cdef rag_faiss index
     check(rag_faiss_read(&data[0] if data.shape[0] else NULL, data.shape[0], &index, &fault),
@@ -70,7 +70,7 @@ def faiss_read(const uint8_t[::1] data not None):
 
 
 def faiss_flat_head(uint32_t dim, uint64_t count, bint inner_product):
-    """The 45 bytes before the floats of a flat index."""
+    """Return the 45 bytes before the floats of a flat index."""
     cdef uint8_t head[RAG_FAISS_FLAT_HEAD]
     rag_faiss_flat_head(dim, count, inner_product, head)
     return (<char *>head)[:RAG_FAISS_FLAT_HEAD]

@@ -1,4 +1,4 @@
-# Records, streams and vector rows: the tables that say what a row is, in Python's hands.
+# Records, streams and vector rows: the tables that describe the rows of a segment.
 
 cdef const char *SURROGATES = "surrogatepass"
 CHUNK_RECORD_SIZE = RAG_CHUNK_SIZE
@@ -8,12 +8,12 @@ cdef Py_ssize_t PIECE = 1 << 16
 
 
 def id_offsets(uint64_t document):
-    """(offset, size) in rag.ids of the two numbers that say where a document's id lies."""
+    """Return (offset, size) in rag.ids of the two numbers that locate a document's id."""
     return rag_strings_offset(document), rag_strings_offset(2) - rag_strings_offset(0)
 
 
 cdef str text_of(const uint8_t *start, size_t size):
-    """UTF-8 to str; a lone surrogate that a source had comes back as one."""
+    """Decode UTF-8; lone surrogates of the source are restored."""
     try:
         return PyUnicode_DecodeUTF8(<const char *>start, size, SURROGATES)
     except UnicodeDecodeError:
@@ -21,7 +21,7 @@ cdef str text_of(const uint8_t *start, size_t size):
 
 
 cdef class ChunkRecord:
-    """What rag.chunks says of one row. `start` and `size` are bytes of the document's text."""
+    """A row's record in rag.chunks. `start` and `size` are bytes of the document's text."""
 
     cdef rag_chunk chunk
 
@@ -44,7 +44,7 @@ cdef class ChunkRecord:
 
     @property
     def char_start(self):
-        """Where it begins in the document's text, in code points, or None."""
+        """Its start in the document's text in code points, or None."""
         return None if self.chunk.char_start == RAG_NO_SPAN else self.chunk.char_start
 
     @property
@@ -53,7 +53,7 @@ cdef class ChunkRecord:
 
     @property
     def span(self):
-        """(start, end) in the document's text in code points, (-1, -1) where that is not known."""
+        """(start, end) in the document's text in code points, (-1, -1) if unknown."""
         if self.chunk.char_start == RAG_NO_SPAN:
             return -1, -1
         return self.chunk.char_start, <uint64_t>self.chunk.char_start + self.chunk.char_size
@@ -68,14 +68,14 @@ cdef class ChunkRecord:
 
 
 cdef class DocumentRecord:
-    """What rag.documents and rag.ids say of one document. `text_size` and `blob_size` are bytes."""
+    """A document's record in rag.documents and rag.ids. `text_size` and `blob_size` are bytes."""
 
     cdef rag_document document
     cdef readonly str id
 
     @property
     def blob_at(self):
-        """Where its texts begin in the text stream."""
+        """The offset of its texts in the text stream."""
         return self.document.blob_at
 
     @property
@@ -84,7 +84,7 @@ cdef class DocumentRecord:
 
     @property
     def blob_size(self):
-        """The size of its own text and of those chunks that are not in it."""
+        """The size of its own text plus that of chunks outside it."""
         return self.document.blob_size
 
     @property
@@ -111,14 +111,14 @@ cdef class DocumentRecord:
 
 
 cdef class DocumentPlace:
-    """Where the parts of a document lie: its id in rag.ids, its texts and metadata in their
+    """The locations of a document's parts: its id in rag.ids, its texts and metadata in their
     streams."""
 
     cdef readonly uint64_t id_at, id_size, blob_at, meta_at, meta_size
 
 
 cdef class Records:
-    """Who the rows of a segment are: documents, chunks, ids."""
+    """The records of a segment: documents, chunks, ids."""
 
     cdef rag_records records
     cdef object owners
@@ -136,18 +136,18 @@ cdef class Records:
 
     @property
     def documents(self):
-        """How many documents."""
+        """The number of documents."""
         return self.records.count
 
     def chunk(self, uint64_t row):
-        """The ChunkRecord of a row."""
+        """Return the ChunkRecord of a row."""
         cdef rag_fault fault
         cdef ChunkRecord found = ChunkRecord.__new__(ChunkRecord)
         check(rag_records_chunk(&self.records, row, &found.chunk, &fault), &fault)
         return found
 
     def document(self, uint64_t i):
-        """The DocumentRecord of a document."""
+        """Return the DocumentRecord of a document."""
         cdef rag_fault fault
         cdef DocumentRecord found = DocumentRecord.__new__(DocumentRecord)
         check(rag_records_document(&self.records, i, &found.document, &fault), &fault)
@@ -155,8 +155,8 @@ cdef class Records:
         return found
 
     def live_documents(self, const uint64_t[::1] live=None, Section gone=None):
-        """How many documents live: those whose first row is one of the row set `live` (None: of all
-        rows), and of those without rows the ones that the bitmap `gone` does not name."""
+        """Count the live documents: those with their first row in the row set `live` (None: all
+        rows), and those without rows that are missing from the bitmap `gone`."""
         cdef rag_fault fault
         cdef rag_status status = RAG_OK
         cdef rag_document d
@@ -185,7 +185,7 @@ cdef class Records:
         return count
 
     def documents_of_rows(self):
-        """The document of each row."""
+        """Return the document of each row."""
         import numpy
 
         found = numpy.empty(self.records.rows, numpy.uint32)
@@ -193,7 +193,7 @@ cdef class Records:
         return found
 
     def id_hashes(self):
-        """The xxh3 of each document's id."""
+        """Return the xxh3 of each document's id."""
         import numpy
 
         cdef rag_fault fault
@@ -207,7 +207,7 @@ cdef class Records:
         return found
 
     def stretches(self, bint of_rows):
-        """(at, size) of the metadata of each row, or of each document."""
+        """Return (at, size) of the metadata of each row, or of each document."""
         import numpy
 
         count = self.records.rows if of_rows else self.records.count
@@ -240,7 +240,7 @@ cdef class Records:
         return check(status, &fault)
 
     def place(self, uint64_t i):
-        """The DocumentPlace of a document, whose id is not read."""
+        """Return the DocumentPlace of a document without reading its id."""
         cdef rag_fault fault
         cdef rag_document d
         cdef uint64_t id_at = 0
@@ -251,7 +251,7 @@ cdef class Records:
         return found
 
     def key(self, uint64_t row):
-        """(doc_id as UTF-8 bytes, chunk_index): what ties go by."""
+        """Return (doc_id as UTF-8 bytes, chunk_index), the key that orders ties."""
         cdef rag_fault fault
         cdef rag_chunk c
         cdef rag_document d
@@ -260,7 +260,7 @@ cdef class Records:
         return (<const char *>d.id)[:d.id_size], c.index
 
     def find(self, str doc_id not None):
-        """The document's number, or None."""
+        """Return the document's number, or None."""
         cdef rag_fault fault
         cdef uint64_t i = 0
         raw = doc_id.encode("utf-8", "surrogatepass")
@@ -269,14 +269,14 @@ cdef class Records:
         return i if i < self.records.count else None
 
     def row(self, uint64_t document, uint32_t index):
-        """The row of a document's chunk, or None."""
+        """Return the row of a document's chunk, or None."""
         cdef rag_fault fault
         cdef uint64_t row = 0
         check(rag_records_row(&self.records, document, index, &row, &fault), &fault)
         return row if row < self.records.rows else None
 
     def sample(self, size_t k, const uint64_t[::1] live=None):
-        """[(hash, row)] of the k rows with the smallest hashes of (doc_id, chunk_index), in
+        """Return [(hash, row)] of the k rows with the smallest hashes of (doc_id, chunk_index), in
         order."""
         cdef rag_fault fault
         cdef rag_status status
@@ -297,8 +297,8 @@ cdef class Records:
 
 
 cdef class RecordsBuilder:
-    """Makes the records of one segment: documents in order of id, each followed by its chunks in
-    order of index. The two callables take the bytes of rag.chunks and rag.documents, piece by
+    """Build the records of one segment: documents in order of id, each followed by its chunks in
+    order of index. The two callables receive the bytes of rag.chunks and rag.documents, piece by
     piece."""
 
     cdef bytearray chunks, documents
@@ -328,7 +328,7 @@ cdef class RecordsBuilder:
 
     def chunk(self, uint32_t index, uint32_t start, uint32_t size, char_start, uint32_t char_size,
               uint64_t meta_at, uint32_t meta_size):
-        """A chunk of the document added last."""
+        """Add a chunk to the last document."""
         cdef rag_chunk c
         cdef uint8_t raw[32]
         if meta_size >> 24 or meta_at >> 40:
@@ -345,14 +345,14 @@ cdef class RecordsBuilder:
             self.chunks.clear()
 
     def finish(self):
-        """Writes what is left."""
+        """Write the buffered remainder."""
         self.write_chunks(bytes(self.chunks))
         self.write_documents(bytes(self.documents))
 
 
 cdef class Stream:
-    """Random access to a long run of bytes kept in compressed blocks, of which the last `keep`
-    bytes stay unpacked."""
+    """Random access to a long byte string in compressed blocks; caches up to `keep` unpacked
+    bytes."""
 
     cdef rag_stream stream
     cdef object owner, unpack, lock
@@ -395,12 +395,12 @@ cdef class Stream:
 
     @property
     def table(self):
-        """(offset, size) in the section of the table that says where blocks end."""
+        """(offset, size) of the table of block ends in the section."""
         return self.stream.table_at, 8 * self.stream.blocks
 
     def places(self, uint64_t at, uint64_t size):
-        """[(offset, size)] in the section of the blocks that hold [at, at + size), unread; of none
-        where that lies outside."""
+        """Return [(offset, size)] in the section of the blocks that contain [at, at + size),
+        without reading them; empty for a range outside the stream."""
         cdef rag_fault fault
         cdef rag_block b
         cdef uint64_t i
@@ -413,7 +413,7 @@ cdef class Stream:
         return found
 
     def text(self, uint64_t at, uint64_t size):
-        """The same as a str, of UTF-8 with lone surrogates."""
+        """Read a range and decode it as UTF-8 with lone surrogates."""
         cdef uint64_t first = at // self.stream.block_size
         cdef bytes block
         if size == 0 or at > self.size or size > self.size - at or (
@@ -426,10 +426,10 @@ cdef class Stream:
         return PyUnicode_DecodeUTF8(<const char *>block + at, size, SURROGATES)
 
     def read(self, uint64_t at, uint64_t size):
-        """The bytes [at, at + size) of the run."""
+        """Read the bytes [at, at + size) of the stream."""
         cdef uint64_t first, last, i
         if at > self.size or size > self.size - at:
-            raise CorruptError(f"bytes {at}+{size} lie after the end of their stream of "
+            raise CorruptError(f"bytes {at}+{size} are after the end of their stream of "
                                f"{self.size}", at=at, section=self.owner.name)
         if size == 0:
             return b""
@@ -441,19 +441,19 @@ cdef class Stream:
 
 
 cdef class Reading:
-    """Pieces of a stream, one after the other, seen where their block lies unpacked: the last one's
-    block is held, so the next one of it costs nothing."""
+    """Sequential reads of a stream without copies: the last unpacked block is held, so further
+    reads of it are free."""
 
     cdef Stream stream
     cdef bytes held
-    cdef uint64_t first, end  # of the block that is held
+    cdef uint64_t first, end  # of the held block
     cdef const uint8_t *at    # where it lies
 
     def __cinit__(self, Stream stream not None):
         self.stream, self.first, self.end = stream, 0, 0
 
     cdef const uint8_t *see(self, uint64_t at, uint64_t size) except? NULL:
-        """The bytes [at, at + size), until the next call."""
+        """Return the bytes [at, at + size), valid until the next call."""
         cdef uint64_t block_size = self.stream.stream.block_size
         if self.first <= at and at <= self.end and size <= self.end - at:
             return self.at + (at - self.first)
@@ -468,14 +468,14 @@ cdef class Reading:
             self.first = at // block_size * block_size
             self.end = self.first + <uint64_t>len(self.held)
         self.at = <const uint8_t *><const char *>self.held
-        if at + size > self.end:  # a block that is shorter than it says
-            raise CorruptError(f"bytes {at}+{size} lie after the end of their block", at=at,
+        if at + size > self.end:  # a block shorter than declared
+            raise CorruptError(f"bytes {at}+{size} are after the end of their block", at=at,
                                section=self.stream.owner.name)
         return self.at + (at - self.first)
 
 
 def passage(Records records not None, Stream texts not None, uint64_t row):
-    """The text of a row: bytes of its document's texts, made a str where they lie."""
+    """Return the text of a row, decoded from its document's texts without a copy."""
     cdef rag_fault fault
     cdef rag_chunk chunk
     cdef rag_document document
@@ -494,9 +494,9 @@ def passage(Records records not None, Stream texts not None, uint64_t row):
 
 
 def unread_hits(kind, source, rows, scores, str score_type, list parts, bint skips_nan=False):
-    """A list of `kind` (records.Hit), one for each row that is there (>= 0), whose texts nobody has
-    read. source is (reader, the parts that wait); rows int64, scores float64 and each of parts, a
-    name with float32, are as long. skips_nan leaves out scores that are NaN."""
+    """Return a list of `kind` (records.Hit) with lazily read texts, one for each row >= 0. source
+    is (reader, names of the lazy attributes). rows int64, scores float64 and each of parts, (name,
+    float32), have equal length. skips_nan drops rows with a NaN score."""
     cdef const int64_t[::1] rows_view = rows
     cdef const double[::1] scores_view = scores
     cdef const float *of[4]
@@ -506,11 +506,11 @@ def unread_hits(kind, source, rows, scores, str score_type, list parts, bint ski
     reader, waiting = source
     new = kind.__new__
     if part_count > 4 or <size_t>scores_view.shape[0] != count:
-        raise ValueError("a score for each row, and at most four parts of it")
+        raise ValueError("rows need one score each, and at most four parts")
     for j in range(part_count):
         view = parts[j][1]
         if <size_t>view.shape[0] != count:
-            raise ValueError("a score for each row")
+            raise ValueError("rows and scores must have equal length")
         kept.append(view)
         of[j] = &view[0] if count else NULL
     for i in range(count):
@@ -528,7 +528,7 @@ def unread_hits(kind, source, rows, scores, str score_type, list parts, bint ski
 
 
 cdef class StreamBuilder:
-    """Cuts what is written into blocks, packs each, and passes all on to `write`."""
+    """Cut written data into blocks, compress each, and pass them to `write`."""
 
     cdef object write_out, pack
     cdef bytearray pending, table
@@ -550,7 +550,7 @@ cdef class StreamBuilder:
         self.table += (<const char *>end)[:8]
 
     def write(self, data):
-        """Returns the offset in the run at which data begins."""
+        """Append data; return its offset in the stream."""
         cdef uint64_t at = self.size
         cdef Py_ssize_t done = 0, block = self.block_size, size = len(data)
         view = memoryview(data)

@@ -4,8 +4,8 @@ from itertools import count as counted
 
 from libc.stdlib cimport calloc as calloc_wants, free as free_wants
 
-# Exceptions of failed fetches by number, which C carries from the callback to the caller, maybe in
-# another thread. The oldest is dropped when more than 64 are waiting.
+# Exceptions of failed fetches by number; C passes the number from the callback to the caller, maybe
+# in another thread. Above 64 pending exceptions the oldest is dropped.
 _reasons = OrderedDict()
 _reason_numbers = counted(1)
 _reasons_lock = ForkSafeLock()
@@ -30,7 +30,7 @@ cdef reason_of(uint64_t number):
         reason = _reasons.pop(number, None)
     finally:
         _reasons_lock.release()
-    return reason or RemoteError("bytes that are elsewhere could not be had")
+    return reason or RemoteError("remote bytes could not be fetched")
 
 
 cdef class Remote:
@@ -108,7 +108,7 @@ cdef rag_status fetch_pieces(void *context, const rag_piece *pieces, size_t coun
     except BaseException as error:
         if fault != NULL:
             fault.status = RAG_SOURCE
-            fault.what = "bytes that are elsewhere could not be had"
+            fault.what = "remote bytes could not be fetched"
             fault.section[0] = 0
             fault.os_error = 0
             fault.at = note_reason(error)

@@ -82,8 +82,8 @@ cdef class Repair:
         return rag_repair_sections(self.repair)
 
     def run(self, Copy copy not None, bint check_all=False):
-        """Puts a copy of the file right: (stretches that were restored, stretches that stay
-        damaged), each as (at, size). check_all compares parity that looks good, too."""
+        """Repair a copy of the file; return (restored ranges, ranges still damaged), each (at,
+        size). check_all also compares parity that looks intact."""
         cdef rag_fault fault
         cdef rag_status status
         if copy.map.size < self.size:

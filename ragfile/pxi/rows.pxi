@@ -118,10 +118,10 @@ cdef class Filters:
     cdef const rag_filters *fitting(self, segments, size_t count) except NULL:
         """Check the number of queries and the sizes of the segments, then return the C struct."""
         if len(self.numbers) != count:
-            raise ValueError(f"{len(self.numbers)} questions have a filter, and {count} are asked")
+            raise ValueError(f"filters for {len(self.numbers)} queries, but {count} queries")
         for one in self.sets:
             if len(one) != len(segments):
-                raise ValueError(f"filters of {len(one)} segments, and {len(segments)} are asked")
+                raise ValueError(f"filters of {len(one)} segments, but {len(segments)} segments")
             for words, segment in zip(one, segments):
                 if words is not None and 64 * len(words) < len(segment):
                     raise ValueError(f"a filter of {len(words)} words is too short for "

@@ -1,4 +1,4 @@
-"""Vectors: matrices where they lie, their shadows, and the exact search over them."""
+"""Vectors: matrices in place, their shadows, and exact search over them."""
 
 from cpython.buffer cimport PyBUF_ANY_CONTIGUOUS, PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBuffer_Release
 from cpython.buffer cimport PyObject_CheckBuffer, PyObject_GetBuffer
@@ -13,8 +13,8 @@ WIDTHS = {"f16": 2, "f32": 4, "f64": 8}
 
 
 cdef bint is_plain(queries, Py_buffer *view):
-    """Whether queries are native binary32 rows as they lie; then view holds them. Half a
-    microsecond less than numpy takes."""
+    """Return whether queries are native binary32 rows already; then view holds them. This saves
+    half a microsecond over numpy."""
     if not PyObject_CheckBuffer(queries):
         return False
     try:
@@ -29,7 +29,7 @@ cdef bint is_plain(queries, Py_buffer *view):
 
 
 cdef plain_array(queries):
-    """Numbers of any other kind as native binary32 rows."""
+    """Convert other numbers to native binary32 rows."""
     import numpy
 
     array = numpy.asarray(queries)
@@ -47,7 +47,7 @@ cdef plain_array(queries):
 
 
 cdef int take_queries(queries, rag_question *question, Py_buffer *view) except -1:
-    """Asks for the neighbours of finite binary32 rows, checked once. The caller releases view,
+    """Set a question's queries, checked once as finite binary32 rows. The caller releases view,
     which holds them."""
     if not is_plain(queries, view):
         PyObject_GetBuffer(plain_array(queries), view, PyBUF_C_CONTIGUOUS)
@@ -71,8 +71,8 @@ cdef class Matrix:
     """Vectors in a section or any buffer, searched in place.
 
     Row i starts at byte `at + i * stride`, or at `offsets[i]`; stride defaults to dim components.
-    `shadow` is the section that a Shadow wrote for these rows; with `clusters`, the section that a
-    Clustering wrote, its rows are in that order.
+    `shadow` is the section written by a Shadow of these rows; with `clusters`, the section written
+    by a Clustering, the shadow's rows are in that order.
     """
 
     cdef rag_matrix matrix
@@ -82,7 +82,7 @@ cdef class Matrix:
     cdef rag_metric ranking
     cdef readonly str metric
     cdef object owners
-    cdef object empty, int64, float32  # of numpy, looked up once
+    cdef object empty, int64, float32  # of numpy, imported once
 
     def __init__(self, section, rows, dim, stride=None, dtype="f32", *, big_endian=False, at=0,
                  offsets=None,
@@ -131,17 +131,17 @@ cdef class Matrix:
 
     @property
     def kept(self):
-        """The axes that its shadow sweeps: 0 where the shadow is a plain one, or missing."""
+        """The number of axes that its shadow keeps; 0 for a plain shadow or none."""
         return self.shadowed.kept if self.has_shadow else 0
 
     @property
     def group_rows(self):
-        """The rows that its shadow takes together; 0 without one."""
+        """The number of rows in a group of its shadow; 0 without one."""
         return self.shadowed.group_rows if self.has_shadow else 0
 
     def check_shadow(self):
-        """CorruptError unless its shadow, and its clusters, are true of every row, which a search
-        takes on trust."""
+        """Raise CorruptError unless the bounds of its shadow and clusters, which searches trust,
+        hold for every row."""
         cdef rag_fault fault
         cdef rag_status status = RAG_OK
         if self.has_shadow and self.has_clusters:
@@ -154,11 +154,11 @@ cdef class Matrix:
 
     @property
     def clusters(self):
-        """How many clusters its shadow is in the order of; 0 for none."""
+        """The number of clusters that order its shadow; 0 for none."""
         return self.clustered.count if self.has_clusters else 0
 
     def places_of(self, rows):
-        """Where rows stand in the order of clusters, int64."""
+        """Return the places of rows in cluster order, int64."""
         import numpy
 
         order = numpy.concatenate([numpy.empty(0, numpy.int64), *self.cluster_rows()])
@@ -167,7 +167,7 @@ cdef class Matrix:
         return places[rows]
 
     def cluster_rows(self):
-        """The rows of each cluster, in the order of places."""
+        """Return the rows of each cluster, in the order of places."""
         cdef rag_fault fault
         cdef uint32_t i
         if not self.has_clusters:
@@ -182,24 +182,23 @@ cdef class Matrix:
         return [order[a:b].tolist() for a, b in zip(starts, starts[1:])]
 
     def nearest(self, queries, k, where=None, threads=None, least=None, effort=1.0, recall=None):
-        """The k best rows for each query, exactly: (rows int64[m, k], scores float32[m, k]), best
-        first, ties by row.
+        """Return the exact k best rows for each query: (rows int64[m, k], scores float32[m, k]),
+        best first, ties by row.
 
-        Those that score less than least, a number for each query, are left out. Where fewer than k
-        rows can be found, the rest is row -1 with score -inf. `where` is a row set, or the
-        queries' own Filters.
+        Rows that score below least, one number per query, are omitted. Missing results are row -1
+        with score -inf. `where` is a row set, or the queries' own Filters.
 
-        With an effort below 1, that share of the rows is visited, the most promising clusters
-        first; recall, float64[m], is then set to the share of the k best that each answer has: 1
-        where that is proved, else an estimate.
+        With an effort below 1, only that share of the rows is visited, the most promising clusters
+        first; recall, float64[m], then gets the share of the k best in each result: 1 if proved,
+        else an estimate.
         """
         if where is not None and not isinstance(where, Filters):
             where = row_set(where, self.matrix.count)
         return answer(self, None, queries, k, where, threads, least, effort, recall)
 
     def scores(self, rows, query):
-        """The canonical scores of given rows for one query; a row with a NaN or an infinity scores
-        NaN."""
+        """Return the canonical scores of given rows for one query; NaN for a row with a NaN or an
+        infinity."""
         import numpy
 
         cdef rag_question question
@@ -226,8 +225,8 @@ cdef class Matrix:
 
 
     def bounds(self, rows, query):
-        """float32[n, 2]: between which scores the shadow puts given rows for one query; None
-        without a shadow."""
+        """Return the shadow's lower and upper bounds of given rows' scores for one query,
+        float32[n, 2]; None without a shadow."""
         import numpy
 
         cdef rag_question question
@@ -257,8 +256,8 @@ cdef class Matrix:
 
 
 cdef class Sample:
-    """Vectors kept together (rows of binary32, of which this keeps a copy), of which a query asks
-    how it scores in general."""
+    """A contiguous binary32 copy of sample vectors, for the mean and deviation of a query's
+    scores."""
 
     cdef rag_sample sample
     cdef object owners
@@ -283,7 +282,7 @@ cdef class Sample:
         return self.sample.count
 
     def moments(self, query):
-        """(mean, deviation) of the query's canonical scores, each from a sum that is rounded
+        """Return (mean, deviation) of the query's canonical scores, each from a sum rounded
         once."""
         cdef rag_question question
         cdef rag_fault fault
@@ -305,8 +304,7 @@ cdef class Sample:
 
 
 cdef class StoredSample:
-    """The rows of a segment that calibrate fusion, with their vectors beside one another:
-    rag.sample."""
+    """The section rag.sample: the rows of a segment that calibrate fusion, with their vectors."""
 
     cdef rag_stored_sample sample
     cdef Section owner
@@ -322,7 +320,7 @@ cdef class StoredSample:
         return self.sample.count
 
     def pairs(self):
-        """[(hash, row)] in order."""
+        """Return [(hash, row)] in order."""
         cdef uint64_t i, hash_ = 0, row = 0
         found = []
         for i in range(self.sample.count):
@@ -332,7 +330,7 @@ cdef class StoredSample:
 
     @property
     def vectors(self):
-        """The vectors in the order of pairs(), as they are stored."""
+        """The vectors as stored, in the order of pairs()."""
         import numpy
 
         kind = numpy.dtype("<f4" if self.bits == 32 else "<f2")
@@ -341,7 +339,7 @@ cdef class StoredSample:
 
 
 def stored_sample(pairs, vectors):
-    """The bytes of rag.sample, of [(hash, row)] in order and their vectors as they are stored."""
+    """Return the bytes of rag.sample for [(hash, row)] in order and their vectors as stored."""
     cdef uint8_t head[64]
     cdef uint64_t count = len(pairs)
     rag_stored_sample_head(head, count, vectors.shape[1], 8 * vectors.itemsize)
@@ -376,7 +374,7 @@ cdef void fill_leg(rag_segment *leg, Matrix matrix, where) except *:
 cdef rag_status search(Matrix first, segments, wheres, rag_question *question, int64_t *rows,
                        float *scores,
                        rag_fault *fault) except *:
-    """Searches one matrix (segments is None, wheres its row set) or several."""
+    """Search one matrix (segments is None, wheres its row set) or several."""
     cdef rag_segment leg
     cdef rag_segment *legs = &leg
     cdef size_t count = 1 if segments is None else len(segments)
@@ -397,7 +395,7 @@ cdef rag_status search(Matrix first, segments, wheres, rag_question *question, i
 
 
 cdef answer(Matrix first, segments, queries, k, wheres, threads, least, effort, recall):
-    """(rows, scores) of one matrix, shaped [m, k], or of several, shaped [m, s, k]."""
+    """Return (rows, scores) of one matrix, shaped [m, k], or of several, shaped [m, s, k]."""
     cdef rag_question question
     cdef rag_fault fault
     cdef Py_buffer view
@@ -440,7 +438,7 @@ cdef double checked_effort(effort) except? -1:
 
 
 cdef double *recall_of(recall, size_t count) except NULL:
-    """Where a number for each query goes, 1 at first."""
+    """Set recall, one number per query, to 1 and return its address."""
     cdef double[::1] view = recall
     if <size_t>view.shape[0] != count:
         raise ValueError(f"recall is a number for each of {count} queries")
@@ -449,8 +447,7 @@ cdef double *recall_of(recall, size_t count) except NULL:
 
 
 cdef least_scores(least, count):
-    """A binary32 score for each query, none of them infinite or no number, but for -inf: nothing is
-    too little."""
+    """Return a finite binary32 minimum score for each query, or -inf for no minimum."""
     import numpy
 
     array = numpy.ascontiguousarray(least, dtype=numpy.float32).reshape(-1)
@@ -460,14 +457,13 @@ cdef least_scores(least, count):
 
 
 def nearest(segments, queries, k, where=None, threads=None, least=None, effort=1.0, recall=None):
-    """The k best rows of several matrices together, exactly: (rows int64[m, s, k], scores
+    """Return the exact k best rows of several matrices together: (rows int64[m, s, k], scores
     float32[m, s, k]).
 
-    Each segment's part lists its own rows among the k best of all, and those that tie with the last
-    of them, best first and ties by row: merging the parts by score and by any key of the caller's
-    own gives the exact answer. What is left over is row -1 with score -inf. `where` is a row set
-    (or None) for each segment, or the queries' own Filters. effort and recall are as
-    in Matrix.nearest.
+    Each segment's part lists its own rows among the k best overall, and those that tie with the
+    last, best first and ties by row: a merge of the parts by score and any key of the caller gives
+    the exact result. Missing results are row -1 with score -inf. `where` is a row set (or None) for
+    each segment, or the queries' own Filters. effort and recall are as in Matrix.nearest.
     """
     cdef Matrix first = segments[0], matrix
     for matrix in segments:
@@ -483,9 +479,9 @@ def nearest(segments, queries, k, where=None, threads=None, least=None, effort=1
 
 
 cdef class Shadow:
-    """The shadow of a matrix before it is written: the section's name, its size, and whether its
-    planes are rotated (rotate=False: never). `placed` is the matrix with its rows in the order in
-    which the shadow is to have them; axes are chosen from the matrix itself."""
+    """An unwritten shadow of a matrix, with the section's name and size. rotate=False keeps the
+    shadow plain. `placed` is the matrix with its rows in the shadow's order; the axes are chosen
+    from the matrix itself."""
 
     cdef Matrix matrix
     cdef rag_rotation *rotation
@@ -516,7 +512,7 @@ cdef class Shadow:
         return rag_shadow_size(&self.matrix.matrix, self.rotation)
 
     def write(self, write):
-        """Calls write(bytes) for one piece of the section after the other, in bounded memory."""
+        """Write the section piece by piece through write(bytes), in bounded memory."""
         cdef Outlet outlet = Outlet.__new__(Outlet)
         cdef rag_fault fault
         cdef rag_status status
@@ -530,8 +526,7 @@ cdef class Shadow:
 
 
 cdef class Clustering:
-    """Clusters of a matrix's rows before they are written. Without rows, or where they are too wide,
-    there are none: len() is 0."""
+    """Unwritten clusters of a matrix's rows. len() is 0 without rows, or if they are too wide."""
 
     cdef rag_clustering *clustering
     cdef uint64_t rows
@@ -557,7 +552,7 @@ cdef class Clustering:
 
     @property
     def order(self):
-        """The row at each place, uint32; a copy."""
+        """A copy of the row at each place, uint32."""
         import numpy
 
         if not len(self):
@@ -566,7 +561,7 @@ cdef class Clustering:
         return numpy.asarray(<const uint32_t[:self.rows]>at).copy()
 
     def measure(self, Matrix placed not None):
-        """Takes centroids and radii from the rows in that order. Needed before write."""
+        """Compute centroids and radii from the rows in that order. Call before write."""
         cdef rag_fault fault
         cdef rag_status status
         if not len(self):
@@ -581,7 +576,7 @@ cdef class Clustering:
         return rag_clustering_size(self.clustering) if len(self) else 0
 
     def write(self, write):
-        """Calls write(bytes) for one piece of the section rag.clusters after the other."""
+        """Write the section rag.clusters piece by piece through write(bytes)."""
         if not self.is_measured:
             raise ValueError("clusters are measured before they are written")
         cdef Outlet outlet = Outlet.__new__(Outlet)
@@ -600,7 +595,7 @@ VectorLayout = namedtuple("VectorLayout", "dim bits rows stride at", module=__na
 
 
 def moments(const float[::1] values not None):
-    """(mean, deviation) of a sample's scores, each sum rounded once."""
+    """Return (mean, deviation) of a sample's scores, each sum rounded once."""
     cdef double mean = 0, deviation = 0
     cdef size_t count = values.shape[0]
     cdef double[::1] room
@@ -611,14 +606,14 @@ def moments(const float[::1] values not None):
 
 
 def vector_head(uint64_t at, uint32_t dim, uint32_t bits, uint64_t rows):
-    """The first 64 bytes of a 1.0 vector section at file offset at."""
+    """Return the first 64 bytes of a 1.0 vector section at file offset `at`."""
     cdef uint8_t head[64]
     rag_vector_head(head, at, dim, bits, rows)
     return (<const char *>head)[:64]
 
 
 def vector_rows(const uint8_t[:, ::1] components not None, uint64_t first):
-    """Rows of component bytes as pairs that refer to c<first>, c<first + 1>, …"""
+    """Encode rows of component bytes as pairs that refer to c<first>, c<first + 1>, …"""
     cdef size_t rows = components.shape[0], size = components.shape[1]
     out = bytearray(rows * (size + RAG_REFERENCE_SIZE))
     cdef uint8_t[::1] view = out
@@ -629,7 +624,8 @@ def vector_rows(const uint8_t[:, ::1] components not None, uint64_t first):
 
 
 def vector_layout(Section section not None, uint64_t section_at):
-    """The VectorLayout of a 1.0 vector section, checked; `at` is the offset of the first row."""
+    """Check a 1.0 vector section and return its VectorLayout; `at` is the offset of the first
+    row."""
     cdef rag_fault fault
     cdef rag_vectors v
     check(rag_vector_open(&section.guard, section_at, &v, &fault), &fault)

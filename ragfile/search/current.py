@@ -1,6 +1,6 @@
-"""What a knowledge base has open, and how a newer commit takes its place.
+"""The state of an open knowledge base, and its replacement by a newer commit.
 
-There is one value at a time, which is exchanged by one assignment: whoever has read it goes on with it.
+All state is one value that a single assignment replaces: a call that has read it finishes with it.
 """
 
 from __future__ import annotations
@@ -14,23 +14,26 @@ from ragfile.search.retrieval import Retrieval
 
 if TYPE_CHECKING:
     from ragfile.embedding.protocol import Embedder
+    from ragfile.records import Hits
     from ragfile.search.opener import Opener
+    from ragfile.search.question import AnswerKey
+    from ragfile.search.rows import OpenRows
     from ragfile.types import StrPath
 
-REMEMBERED = 256  # whole answers
+REMEMBERED = 256  # answers
 
 
 class Opened(NamedTuple):
-    """What is open: the rows of a commit, what searches them, and the answers that are kept."""
+    """The rows of a commit, their retrieval, and the cache of answers."""
 
-    rows: Any  # FileRows or DatasetRows: the retrieval's, with what only these have
+    rows: OpenRows
     retrieval: Retrieval
-    answers: Lru
-    seen: object  # what identified the source when it was last looked at
+    answers: Lru[AnswerKey, Hits]
+    seen: object  # the identity of the source at the last check
 
 
 class Embedding(NamedTuple):
-    """How questions become vectors, as open() was told."""
+    """The caller's choices about embedding questions."""
 
     embedder: str | Embedder | None
     cache: StrPath | bool | None
@@ -38,21 +41,21 @@ class Embedding(NamedTuple):
 
 
 class Current:
-    """The commit that is open. `opened` is None once it is closed."""
+    """The open commit; `opened` is None after close()."""
 
     __slots__ = ("_embedding", "_opener", "counters", "opened", "path", "swap")
 
-    def __init__(self, opener: Opener, embedding: Embedding) -> None:
+    def __init__(self, opener: Opener[Any], embedding: Embedding) -> None:
         self._opener, self._embedding, self.path = opener, embedding, opener.path
         self.counters = {"searches": 0, "cached": 0, "embedding_calls": 0}
         self.swap = ForkSafeLock()
-        self.opened: Opened | None = self._made(opener.open(), None)
+        self.opened: Opened | None = self._opened(opener.open(), None)
 
     def __reduce__(self) -> tuple[object, ...]:
         return Current, (self._opener, self._embedding)
 
-    def _made(self, rows: Any, before: Opened | None) -> Opened:
-        """Return what is open with some rows. Vectors of questions are kept where the model is the same."""
+    def _opened(self, rows: OpenRows, before: Opened | None) -> Opened:
+        """Return the state for new rows, with the known question vectors if the model is the same."""
         model = rows.config.get("model"), rows.dim
         vectors = None if before is None else before.retrieval.vectors
         if vectors is None or not vectors.is_for(*model):
@@ -64,7 +67,7 @@ class Current:
         return Opened(rows, Retrieval(rows, vectors), Lru(REMEMBERED), seen)
 
     def refresh(self) -> bool:
-        """Put the newest commit in the place of this one. Return whether there was a newer one."""
+        """Switch to the newest commit. Return whether it is newer."""
         is_newer, before = False, self.opened
         while before is not None:
             if not self._opener.has_newer(before.rows, before.seen):
@@ -72,24 +75,21 @@ class Current:
             rows = self._opener.open()
             is_same = self._opener.is_same(before.rows, rows)
             seen = self._opener.seen(rows)
-            # What was read and kept stays good while a writer only prepares its commit.
-            made = Opened(*before[:3], seen) if is_same else self._made(rows, before)
+            # A writer that only prepares its commit changes bytes, not rows: caches stay valid.
+            state = before._replace(seen=seen) if is_same else self._opened(rows, before)
             with self.swap:
                 now = self.opened
                 if now is before:
-                    self.opened = made
+                    self.opened = state
             if now is before:
                 return is_newer or not is_same
             if now is None:  # closed meanwhile
                 return False
-            is_newer, before = (
-                True,
-                now,
-            )  # another thread was faster, and may have seen an older one
+            is_newer, before = True, now  # another thread was faster, perhaps with an older commit
         return is_newer
 
     def close(self) -> None:
-        """Let go of what is open."""
+        """Release the open rows."""
         with self.swap:
             opened, self.opened = self.opened, None
         if opened is not None:

@@ -1,6 +1,4 @@
-"""The part of a passage that says most about a question: the window of whole sentences with most of
-the question's different words, and where these stand in it.
-"""
+"""Excerpts: the window of whole sentences with the most different words of a question, and their places in it."""
 
 from __future__ import annotations
 
@@ -18,9 +16,7 @@ SIZE = 300  # characters
 
 
 class Excerpt(NamedTuple):
-    """A stretch of a passage: `start` and `end` are its place there, `marks` the question's words in
-    `text`.
-    """
+    """A part of a passage: its place from `start` to `end` there, and in `marks` the question's words in `text`."""
 
     text: str
     start: int
@@ -29,7 +25,7 @@ class Excerpt(NamedTuple):
 
 
 def excerpt(text: str, places: Sequence[TermPlace], size: int = SIZE) -> Excerpt:
-    """The best window of at most `size` characters; the first one where there are no words."""
+    """Return the best window of at most `size` characters, or the first one if no words are given."""
     units = _units(text, size)
     if not units:
         return Excerpt("", 0, 0, [])
@@ -39,25 +35,27 @@ def excerpt(text: str, places: Sequence[TermPlace], size: int = SIZE) -> Excerpt
     return Excerpt(text[start:end], start, end, marks)
 
 
-def _units(text, size):
-    """Sentences; a long one in pieces."""
-    return [piece for a, b in sentences(text) for piece in windows(text, a, b, size, 0)]
+def _units(text: str, size: int) -> list[Span]:
+    """Return the sentences of a text, long ones in pieces."""
+    return [Span(*piece) for a, b in sentences(text) for piece in windows(text, a, b, size, 0)]
 
 
-def _best(units, places, size):
-    """The (start, end) with most different words, then with most words, then the first."""
+def _best(units: list[Span], places: list[TermPlace], size: int) -> Span:
+    """Return the window with the most different words, then the most words, then the first."""
     best, most = units[0], (-1, -1)
     held = [_held(unit, places) for unit in units]
     for i, (start, _) in enumerate(units):
-        j, words, count = i, set(), 0
-        while j < len(units) and units[j][1] - start <= size:
+        j, count = i, 0
+        words: set[str] = set()
+        while j < len(units) and units[j].end - start <= size:
             words.update(held[j])
             count += len(held[j])
             j += 1
         if (len(words), count) > most:
-            best, most = (start, units[max(j - 1, i)][1]), (len(words), count)
+            best, most = Span(start, units[max(j - 1, i)].end), (len(words), count)
     return best
 
 
-def _held(unit, places):
-    return [place.term for place in places if unit[0] <= place.start and place.end <= unit[1]]
+def _held(unit: Span, places: list[TermPlace]) -> list[str]:
+    """Return the terms inside a unit."""
+    return [place.term for place in places if unit.start <= place.start and place.end <= unit.end]

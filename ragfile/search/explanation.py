@@ -1,15 +1,15 @@
-"""Why a passage has its place: every number that ranked it, from the terms up.
+"""Explanations of a passage's rank: every number behind it, down to the terms.
 
-The contributions of the terms are added in the order of the question, in binary64, and rounded once:
-their sum is the BM25 score to the bit. Ranks are those among all rows that pass, not those of a pool.
+The contributions of the terms are summed in the order of the question, in binary64, and rounded once: the sum is the
+BM25 score bit for bit. Ranks are those among all rows that pass, not those within a pool.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import isnan
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -22,15 +22,23 @@ if TYPE_CHECKING:
 
     from ragfile.search.retrieval import Retrieval
     from ragfile.search.retriever_fusion import Ranked
+    from ragfile.search.rows import SearchedRows, Selection
+    from ragfile.types import FieldWeights, RowFilter, TagFilter, Vector
 
 
 @dataclass(slots=True)
 class TermShare:
-    """What a term of the question gives to a passage's BM25 score:
+    """The contribution of one term to a passage's BM25 score: count * idf * tf / (tf + norm).
 
-    count * idf * tf / (tf + norm), where count says how often the question has it, tf how often the
-    passage, and norm follows from the passage's length. `fields` says how often each field of the
-    passage has it, before weights; it is empty where a file does not keep its fields apart.
+    Attributes:
+        term: The term, a stem.
+        count: Occurrences in the question.
+        tf: Occurrences in the passage.
+        df: Live passages with the term.
+        idf: Inverse document frequency.
+        norm: Normalization by the passage's length.
+        contribution: The term's part of the score.
+        fields: Occurrences by field, before weights; empty if the file does not store its fields apart.
     """
 
     term: str
@@ -45,15 +53,25 @@ class TermShare:
 
 @dataclass(slots=True)
 class Explanation:
-    """Why a row has its place in the answer to a question.
+    """The reasons for a passage's rank in the answer to a question.
 
-    `score` and `rank` (from 1) are those of the ranking that `score_type` names; rank is None where
-    the row is not among the candidates of the pool. `ranks` are by retriever, among all rows that
-    pass. `scale` holds the numbers of calibrated fusion: best (the best BM25 score), mean and
-    deviation (of the question's vector scores over the sample), weight, and min_score, the vector score
-    that a row which no word found needs for the answer. `excluded_by` names what keeps the row out.
-    `bounds` are the scores between which the vectors' shadow puts the row, before its vector is
-    looked at: a search that knows k rows above the upper one passes over it. None without a shadow.
+    Attributes:
+        row: Row number of the passage.
+        id: Id of the chunk.
+        score_type: Kind of ranking, such as "calibrated".
+        score: The passage's score in that ranking.
+        rank: Its rank from 1; None if it is not among the candidates.
+        scores: Scores by retriever.
+        ranks: Ranks by retriever, among all rows that pass the filters.
+        terms: Contributions of the question's terms to the BM25 score.
+        length: Length of the passage in terms, fields weighted.
+        scale: The numbers of calibrated fusion: `best` (the best BM25 score), `mean` and `deviation` of
+            the question's vector scores over the sample, `weight`, and `min_score`, the vector score
+            that a row without any of the words needs.
+        excluded_by: The filters that exclude the passage.
+        degraded: Why a retriever was skipped, or "".
+        bounds: Lower and upper bound of the vector score by the compact codes; a search that knows k rows
+            above the upper bound skips the vector. None without codes.
     """
 
     row: int
@@ -71,22 +89,22 @@ class Explanation:
     bounds: tuple[float, float] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """Ready for JSON."""
+        """Return the explanation as a dict, ready for JSON."""
         return asdict(self)
 
     def __str__(self) -> str:
         lines = [
-            f"{self.id} (row {self.row}): {self.score_type} {_said(self.score)}, rank {self.rank or '-'}"
+            f"{self.id} (row {self.row}): {self.score_type} {_shown(self.score)}, rank {self.rank or '-'}"
         ]
         lines += [
-            f"  {name:8} {_said(score)}, rank {self.ranks[name] or '-'}"
+            f"  {name:8} {_shown(score)}, rank {self.ranks[name] or '-'}"
             for name, score in self.scores.items()
         ]
         lines += [
             f"    {t.contribution:10.4f}  {t.term}  ({t.tf} here, in {t.df} passages, idf {t.idf:.3f})"
             for t in self.terms
         ]
-        lines += [f"  {name:9} {_said(value)}" for name, value in self.scale.items()]
+        lines += [f"  {name:9} {_shown(value)}" for name, value in self.scale.items()]
         if self.bounds is not None:
             lines.append(f"  bounds    {self.bounds[0]:.6g} to {self.bounds[1]:.6g} (vector)")
         lines += [f"  left out by {name}" for name in self.excluded_by]
@@ -94,33 +112,64 @@ class Explanation:
         return "\n".join(lines)
 
 
-def _said(score):
+def _shown(score: float | None) -> str:
     return "-" if score is None else f"{score:.6g}"
+
+
+class _Query(NamedTuple):
+    """A question to one retriever: a text for BM25, or a vector."""
+
+    text: str | None = None
+    fields: FieldWeights | None = None
+    vector: Vector | None = None
+
+
+class _Condition(TypedDict, total=False):
+    """A part of a question's filters, as arguments of select()."""
+
+    where: RowFilter
+    tags_any: TagFilter
+    tags_all: TagFilter
+
+
+class _Terms(NamedTuple):
+    """The contributions of the terms to a row, and its length."""
+
+    shares: list[TermShare]
+    length: int | None
+
+
+class _RowRank(NamedTuple):
+    """A row's rank and score in a ranking of candidates."""
+
+    rank: int | None
+    ranked: Ranked
+    score: float | None
 
 
 def explained(
     retrieval: Retrieval, query: str, row: int, k: int, options: dict[str, Any]
 ) -> Explanation:
-    """Return the Explanation of a live row; options are all those of ExplainOptions."""
+    """Return the Explanation of a live row; `options` has all ExplainOptions."""
     vector = options.pop("vector")
-    vectors = None if vector is None else [vector]
-    question = Question([query], k, vectors=vectors, threads=1, **options)
+    given = None if vector is None else [vector]
+    question = Question([query], k, vectors=given, threads=1, **options)
     if question.mode == "keyword" or question.has_filters:
         raise ValueError("explain takes one filter, and not keyword mode")
     base, notes = retrieval.rows, question.notes
     vectors, has_words, degraded = retrieval.retrievers(question.limited(base.live))
-    asked: dict[str, Any] = {}
+    asked: dict[str, _Query] = {}
     if has_words:
-        asked["bm25"] = {"text": query, "fields": question.fields}
+        asked["bm25"] = _Query(query, question.fields)
     if vectors is not None:
-        asked["vector"] = {"vector": vectors[0]}
+        asked["vector"] = _Query(vector=vectors[0])
     rows = retrieval.chosen(question)
     scores = {
-        name: float(base.scores_of(np.array([row]), notes=notes, **how)[0])
+        name: float(base.scores_of(np.array([row]), notes=notes, **how._asdict())[0])
         for name, how in asked.items()
     }
     scores = {name: score for name, score in scores.items() if not isnan(score)}  # without a vector
-    terms, length = _terms(base, question, row) if has_words else ([], None)
+    terms, length = _terms(base, question, row) if has_words else _Terms([], None)
     base.check_live(np.array([row]))
     rank, ranked, score = _place(retrieval, question, row, scores)
     return Explanation(
@@ -134,8 +183,8 @@ def explained(
 # ----------------------------------------------------------------------------------------------------------------- words
 
 
-def _terms(base, question, row):
-    """(the share of each term, the length of the row)."""
+def _terms(base: SearchedRows, question: Question, row: int) -> _Terms:
+    """Return the contributions of the question's terms to a row."""
     segment, local = base.place(row)
     lexicon, analysis = segment.lexicon, segment.lexicon.analysis
     if segment.has_fields:
@@ -144,64 +193,71 @@ def _terms(base, question, row):
     weights = analysis.weights_for(question.fields) if question.fields else None
     statistics = base.statistics_of(query, question.fields, question.notes)
 
-    def joined(of):
-        """A number of the row, and what its fields have of it; by the weights that are asked for."""
+    def joined(of: Callable[[Any], int]) -> tuple[int, dict[str, int]]:
+        """Return a number of the row by the weights in use, and the same number by field."""
         stored, own = of(lexicon), [of(each) for each in fields]
         whole = stored if weights is None else analysis.reweighed(stored, own, weights)
         return whole, {} if lexicon.fields is None else analysis.by_name(stored, own)
 
     length, _ = joined(lambda each: int(each.lengths()[local]))
     norm = lexicon.norm_of(length, statistics.rows, statistics.total_length)
-    found = []
+    found: list[TermShare] = []
+    frequencies = statistics.df or {}
     for term, count in base.lexicon.terms(query):
-        df = statistics.df[term]
+        df = frequencies[term]
         idf = _core.bm25_idf(statistics.rows, df) if df else 0.0
-        tf, parts = joined(lambda each, term=term: each.tf(term, local))
+        tf, parts = joined(lambda each: each.tf(term, local))  # noqa: B023 - called at once
         share = (count * idf) * (tf / (tf + norm)) if tf else 0.0
         found.append(TermShare(term, count, tf, df, idf, norm, share, parts))
-    return found, length
+    return _Terms(found, length)
 
 
 # ------------------------------------------------------------------------------------------------------ ranks and fusion
 
 
-def _rank(base, row, score, how, rows):
-    """The row's place among all that pass, or None for one that the retriever does not find."""
-    if not np.isfinite(score) or (score <= 0 and "text" in how):
+def _rank(base: SearchedRows, row: int, score: float, how: _Query, rows: Selection) -> int | None:
+    """Return the row's rank among all rows that pass, or None if the retriever does not find it."""
+    if not np.isfinite(score) or (score <= 0 and how.text is not None):
         return None
-    if "text" in how:
+    if how.text is not None:
         better, _ = reachable_rows.match(
-            base, [how["text"]], None, rows, 1, min_score=score, fields=how["fields"]
+            base, [how.text], None, rows, 1, min_score=score, fields=how.fields
         )
     else:
-        better, _ = reachable_rows.nearest(base, how["vector"], None, rows, 1, min_score=score)
+        assert how.vector is not None
+        better, _ = reachable_rows.nearest(base, how.vector, None, rows, 1, min_score=score)
     places = np.flatnonzero(better[0] == row)
     return int(places[0]) + 1 if len(places) else None
 
 
 def _place(
     retrieval: Retrieval, question: Question, row: int, scores: dict[str, float]
-) -> tuple[int | None, Ranked, float | None]:
-    """(rank, the ranking, score) of the row among the candidates."""
+) -> _RowRank:
+    """Return the rank and score of the row among the candidates."""
     ranked, _ = retrieval.by_content(replace(question, is_whole=True))
-    places = np.flatnonzero(ranked.rows[0] == row) if len(ranked.rows) else []
+    places = np.flatnonzero(ranked.rows[0] == row).tolist() if len(ranked.rows) else []
     if len(places):
-        return int(places[0]) + 1, ranked, float(ranked.scores[0, places[0]])
-    return None, ranked, scores.get(ranked.score_type)
+        return _RowRank(int(places[0]) + 1, ranked, float(ranked.scores[0, places[0]]))
+    return _RowRank(None, ranked, scores.get(ranked.score_type))
 
 
-def _scale(base, question, asked, ranked, rows, k):
-    """The numbers of calibrated fusion."""
+def _scale(
+    base: SearchedRows, question: Question, asked: Mapping[str, _Query],
+    ranked: Ranked, rows: Selection, k: int,
+) -> dict[str, float]:  # fmt: skip
+    """Return the numbers of calibrated fusion, or {} for another fusion."""
     if len(asked) < 2 or ranked.score_type != "calibrated":
         return {}
     weight = retriever_fusion.method_of(question.fusion, retriever_fusion.recorded(base))[1]
-    mean, deviation = base.sample_statistics(asked["vector"]["vector"])
+    vector, text = asked["vector"].vector, question.texts[0]
+    assert vector is not None  # both retrievers ran
+    mean, deviation = base.sample_statistics(vector)
     found, bm25 = base.match(
-        [asked["bm25"]["text"]], min(question.depth, base.live), rows, 1, fields=question.fields,
+        [text], min(question.depth, base.live), rows, 1, fields=question.fields,
         notes=question.notes,
     )  # fmt: skip
     best = float(bm25[0, 0]) if found.size and found[0, 0] >= 0 else 0.0
-    min_score = base.least(question, asked["vector"]["vector"][None], (found, bm25))
+    min_score = base.least(question, np.asarray(vector)[None], (found, bm25))
     scale = {"best": best, "mean": mean, "deviation": deviation, "weight": weight}
     return (
         scale
@@ -210,28 +266,34 @@ def _scale(base, question, asked, ranked, rows, k):
     )
 
 
-def _bounds(base, row, asked):
-    """Between which scores the shadow puts the row's vector."""
+def _bounds(
+    base: SearchedRows, row: int, asked: Mapping[str, _Query]
+) -> tuple[float, float] | None:
+    """Return the bounds of the row's vector score by its compact codes."""
     segment, local = base.place(row)
     if "vector" not in asked or not segment.has("vector"):
         return None
-    found = segment.matrix.bounds([local], asked["vector"]["vector"])
-    return None if found is None or not np.isfinite(found).all() else tuple(found[0].tolist())
+    found = segment.matrix.bounds([local], np.asarray(asked["vector"].vector))
+    if found is None or not np.isfinite(found).all():
+        return None
+    low, high = found[0].tolist()
+    return low, high
 
 
 # --------------------------------------------------------------------------------------------------------------- filters
 
 
-def _excluded(base, question, row):
-    """Which parts of the filters the row does not pass."""
-    parts: dict[str, Any] = {}
+def _excluded(base: SearchedRows, question: Question, row: int) -> list[str]:
+    """Return the parts of the filters that the row does not pass."""
+    parts: dict[str, _Condition] = {}
     if isinstance(question.where, Mapping):
         for name, condition in question.where.items():
             parts[f"where: {name}"] = {"where": {name: condition}}
     elif question.where is not None:
         parts["where"] = {"where": question.where}
-    for name in ("tags_any", "tags_all"):
-        if getattr(question, name):
-            parts[name] = {name: getattr(question, name)}
+    if question.tags_any:
+        parts["tags_any"] = {"tags_any": question.tags_any}
+    if question.tags_all:
+        parts["tags_all"] = {"tags_all": question.tags_all}
     masks = {name: base.flags(base.select(**how), question.notes) for name, how in parts.items()}
     return [name for name, mask in masks.items() if mask is not None and not mask[row]]

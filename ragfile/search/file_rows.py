@@ -1,15 +1,15 @@
-"""The rows of a file: which of them a filter passes, and exact search by one retriever or both.
+"""The rows of a file: the rows that pass a filter, and exact search by one retriever or both.
 
-    select ─ match, nearest, scores ─ hybrid (one call into the core, where the file has one segment) ─ hits
+    select ─ match, nearest, scores ─ hybrid (one call into the core, if the file has one segment) ─ hits
 
-Everything is of one snapshot. What is made of it is made when it is first asked for, and goes with it.
+All rows are of one snapshot. Derived structures are made on first use and live as long as the rows.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from ragfile.types import FieldWeights, Float32s, Int64s, StrPath, TagFilter, Vector
 
 Sets = RowSet | RowSets
-KEPT_PHRASES = 64  # phrases that keep their rows
+KEPT_PHRASES = 64
 
 
 class FileRows(StoredRows):
@@ -52,7 +52,7 @@ class FileRows(StoredRows):
 
     def __init__(self, snapshot: Snapshot, *, warns: bool = True) -> None:
         super().__init__()
-        self._warns = warns  # of keys in filters that no row has
+        self._warns = warns  # of unknown keys in filters
         self.snapshot, self.path, self.config = snapshot, snapshot.path, snapshot.config
         self.generation, self.count, self.live = (
             snapshot.generation,
@@ -60,7 +60,7 @@ class FileRows(StoredRows):
             snapshot.live,
         )
         self.is_elsewhere, self.file = snapshot.is_elsewhere, Container(snapshot)
-        self._phrases: Lru | None = None
+        self._phrases: Lru[tuple[str, ...], NDArray[np.bool_]] | None = None
         self._segments = snapshot.segments
         self._alone = self._segments[0] if len(self._segments) == 1 else None
         self._has_vectors: bool | None = None
@@ -73,6 +73,7 @@ class FileRows(StoredRows):
         self._core: _core.Fusion | None = None
 
     def check_unchanged(self) -> None:
+        """Raise ChangedError if the file was overwritten since it was opened."""
         self.snapshot.check_unchanged()
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -89,7 +90,7 @@ class FileRows(StoredRows):
         self.close()
 
     def close(self) -> None:
-        """Close connections."""
+        """Close the connections to the file's source."""
         self.snapshot.close()
 
     @property
@@ -117,8 +118,8 @@ class FileRows(StoredRows):
         return self._has_bare_rows
 
     @property
-    def phrases(self) -> Lru:
-        """The rows of the last phrases that were looked up."""
+    def phrases(self) -> Lru[tuple[str, ...], NDArray[np.bool_]]:
+        """The cache of the rows of phrases."""
         if self._phrases is None:
             self._phrases = Lru(KEPT_PHRASES)
         return self._phrases
@@ -136,10 +137,10 @@ class FileRows(StoredRows):
     # ----------------------------------------------------------------------------------------------- which rows --
 
     def select(
-        self, where: Any = None, tags_any: TagFilter = (), tags_all: TagFilter = (),
+        self, where: object = None, tags_any: TagFilter = (), tags_all: TagFilter = (),
         without: int | None = None, signs: Sequence[query_syntax.Sign] = (),
     ) -> RowSet:  # fmt: skip
-        """Return the live rows that pass: made once a question, for all retrievers."""
+        """Return the live rows that pass, once a question for all retrievers."""
         if where is None and not (tags_any or tags_all or signs) and without is None:
             return ALL
         found = where if isinstance(where, RowSet) else self._passing(where, tags_any, tags_all)
@@ -150,10 +151,10 @@ class FileRows(StoredRows):
         return RowSet(query_syntax.left(self, signs, found.mask)) if signs else found
 
     def _flags(self, mask: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
-        """Return a mask to be changed."""
+        """Return a copy of a mask, all rows for None."""
         return np.ones(self.count, bool) if mask is None else mask.copy()
 
-    def _passing(self, where: Any, tags_any: TagFilter, tags_all: TagFilter) -> RowSet:
+    def _passing(self, where: object, tags_any: TagFilter, tags_all: TagFilter) -> RowSet:
         if isinstance(where, Mapping) or where is None:
             chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)
             found = self.passing(chosen)
@@ -171,10 +172,10 @@ class FileRows(StoredRows):
         stored_columns.bring(columns, [*chosen.paths, *([None] if chosen.has_tags else [])])
         return RowSet.of_segments(self._segments, [chosen.words(each) for each in columns])
 
-    def _mask_of(self, where: Any) -> NDArray[np.bool_]:
+    def _mask_of(self, where: object) -> NDArray[np.bool_]:
         """Return the mask of ids, row numbers or a mask."""
         if row_sets.are_ids(where):
-            return row_sets.mask_of(self._rows_of(where), self.count)
+            return row_sets.mask_of(self._rows_of(cast("Iterable[str]", where)), self.count)
         return row_sets.mask_of(row_sets.as_rows(where), self.count)
 
     def _rows_of(self, ids: Iterable[str]) -> Int64s:
@@ -185,7 +186,7 @@ class FileRows(StoredRows):
         return np.array(found, np.int64)
 
     def _warn_of_unknown(self, paths: Iterable[str]) -> None:
-        """Warn once a commit and key: a misspelt key finds nothing."""
+        """Warn about keys that no row has, which may be misspelt; once a commit and key."""
         for path in set(paths) - self._unknown_keys if self.live else ():
             if not self.has_values_at(path):
                 self._unknown_keys.add(path)
@@ -196,9 +197,9 @@ class FileRows(StoredRows):
         return chosen.mask
 
     def mask(
-        self, where: Any = None, tags_any: TagFilter = (), tags_all: TagFilter = ()
+        self, where: object = None, tags_any: TagFilter = (), tags_all: TagFilter = ()
     ) -> NDArray[np.bool_] | None:
-        """Return bool[rows] of a condition, or None without one. A mask is passed on; row numbers become one."""
+        """Return bool[rows] of a condition, or None without one."""
         return self.select(where, tags_any, tags_all).mask
 
     def listing(self, name: str, notes: Notes | None = None) -> NDArray[np.bool_]:
@@ -207,7 +208,7 @@ class FileRows(StoredRows):
         return mask
 
     def searched(self, name: str) -> exact.Segments:
-        """Return the segments with live rows, all of which must have the section."""
+        """Return the segments with live rows; ValueError if one lacks the section."""
         found = self._searched.get(name)
         if found is None:
             live = [segment for segment in self._segments if segment.live]
@@ -261,24 +262,24 @@ class FileRows(StoredRows):
         segments = self.searched("rag.terms")
         if self.is_elsewhere:
             prefetch.terms(segments)
-        return exact.bm25_scores(segments, rows, text, k1, b, self._weights(segments, fields))
+        return exact.bm25_scores(segments, rows, text or "", k1, b, self._weights(segments, fields))
 
     # ------------------------------------------------------------------------------------------- the dictionary --
 
     @property
     def analysis(self) -> Analysis | None:
-        """How the texts became the words of the BM25 index; None without one."""
+        """The analysis of the BM25 index, from texts to terms; None without an index."""
         return self.lexicon.analysis if self.has_bm25 else None
 
     @property
     def lexicon(self) -> _core.Lexicon:
-        """What makes terms of words as the index does."""
+        """The dictionary that turns words into terms, as the index does."""
         return self.searched("rag.terms")[0].lexicon
 
     def _weights(
         self, segments: exact.Segments, fields: FieldWeights | None
     ) -> tuple[int, ...] | None:
-        """Return the weights of all fields of BM25 that a question asks for by name, or None for the file's own."""
+        """Return the weights of all fields for a question's `fields`, or None for the file's own."""
         if not fields or (analysis := self.analysis) is None:
             return None
         weights = analysis.weights_for(fields)
@@ -314,7 +315,7 @@ class FileRows(StoredRows):
     # ------------------------------------------------------------------------------------------ both retrievers --
 
     def hybrid(self, question: Question, vectors: NDArray[Any], chosen: Sets) -> Ranked:
-        """Return the fused answer of both retrievers: in one call into the core, where the file has one segment."""
+        """Return the fused answer of both retrievers, in one call into the core if the file has one segment."""
         fusing = retriever_fusion.RetrieverFusion(self, question, vectors)
         segments, notes = self.searched("rag.terms"), question.notes
         width = 2 * question.depth if question.looks_beyond else question.wanted
@@ -354,14 +355,14 @@ class FileRows(StoredRows):
 
     @property
     def fusion_method(self) -> retriever_fusion.Method:
-        """(method, its parameter) of fusion where a question does not choose: the file's."""
+        """The file's method of fusion and its parameter, for questions that choose none."""
         if self._method is None:
             self._method = retriever_fusion.method_of(None, retriever_fusion.recorded(self))
         return self._method
 
     @property
     def fusion_core(self) -> _core.Fusion:
-        """What fuses the answers of both retrievers; made on first use."""
+        """The core's fusion of both retrievers; made on first use."""
         if self._core is None:
             near, words = self.searched("vector"), self.searched("rag.terms")
             lexicon = words.lexicons or words[0].lexicon
@@ -371,7 +372,7 @@ class FileRows(StoredRows):
 
     @property
     def sample(self) -> Int64s:
-        """Rows that stand for the collection: those with the smallest hashes of their keys, whatever the file's history."""
+        """A sample of the collection: the rows with the smallest hashes of their keys, independent of the file's history."""
         return sample_rows.sample(self._segments, with_vectors=False).rows
 
     @property
@@ -392,7 +393,7 @@ class FileRows(StoredRows):
     # ----------------------------------------------------------------------------------------------------- hits --
 
     def hits(self, ranked: Ranked, degraded: str, notes: Notes | None = None) -> list[Hits]:
-        """Return the hits of some answers. Those of a file that is elsewhere are read now, in few requests."""
+        """Return the hits of some answers. Those of a remote file are read at once, in few requests."""
         skips_nan = "vector" in ranked.parts and self.has_bare_rows
         found = unread(Passages(self), ranked, degraded, skips_nan)
         if self.is_elsewhere:
@@ -409,12 +410,12 @@ def rows_of(path: StrPath, *, strict: bool = False) -> FileRows:
 
 
 def rows_over(reader: _core.Reader, path: StrPath, *, strict: bool = False) -> FileRows:
-    """Return the rows of the commit that a reader has open already."""
+    """Return the rows of the commit that a reader has open."""
     return FileRows(snapshot_over(reader, path, strict=strict))
 
 
 def unread(passages: Passages, ranked: Ranked, degraded: str, skips_nan: bool) -> list[Hits]:
-    """Return the hits of some answers, which are read on first look."""
+    """Return the hits of some answers, to be read on first access."""
     parts, found = ranked.parts.items(), []
     for i, (rows, scores) in enumerate(zip(ranked.rows, ranked.scores, strict=True)):
         each = {name: part[i] for name, part in parts}
@@ -424,12 +425,12 @@ def unread(passages: Passages, ranked: Ranked, degraded: str, skips_nan: bool) -
 
 
 def unseen(path: str, key: str) -> str:
-    """Return the warning about a key of a filter that no row has."""
+    """Return the warning about a filter's key that no row has."""
     return f"{path}: no chunk has {key!r} in its metadata, so this filter does not see it"
 
 
 def _having(name: str, live: list[RowSegment]) -> list[RowSegment]:
-    """Return segments without those that have no vector at all, where vectors are asked."""
+    """Return the segments, for vectors without those that have none."""
     if name != "vector":
         return live
     return [s for s in live if s.vector_count or not (s.has("rag.bare") or s.has("vector"))]

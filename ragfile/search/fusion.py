@@ -1,35 +1,44 @@
-"""Several ranked lists made into one.
+"""Fusion of several ranked lists into one.
 
-The array functions take rows (integers whose order decides ties) and give (rows, scores), best first:
+The array functions take rows (integers, which decide ties) and return (rows, scores), best first:
 
-    rrf(legs, k=60)                        Σ 1 / (k + rank), ranks from 1; raw scores do not matter
-    blend(legs, weights)                   Σ weight · score, each leg brought to 0…1 by its min and max
+    rrf(rankings, k=60)                    Σ 1 / (k + rank), ranks from 1; raw scores do not matter
+    blend(rankings, weights)               Σ weight · score, each ranking scaled to 0…1 by its min and max
     calibrated(rows, bm25, dense, ...)     bm25 / max(bm25) + z(dense) / w, from both exact scores of each row
 
-A leg is (rows, scores), a row at most once. Everything is binary64 and added in the order of the legs, so
-that the same input gives the same bits anywhere. `fuse` does the same on lists of Candidate.
+A ranking is (rows, scores) without duplicate rows. All sums are in binary64, in the order of the rankings, so the
+same input gives the same bits on every machine. `fuse` does the same for lists of Candidate.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ragfile.records import Candidate, Hit
-from ragfile.types import Fields, FuseMethod
+from ragfile.types import Fields, Float32s, FuseMethod
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike, NDArray
+
+    from ragfile.types import Int64s
 
 RRF_K = 60
-PARAMETERS = {
-    "rrf": {"rrf_k"},
-    "blend": {"alpha"},
-    "calibrated": {"w"},
-}  # what a search may say of each method
+PARAMETERS = {"rrf": {"rrf_k"}, "blend": {"alpha"}, "calibrated": {"w"}}  # those of a search
+Fused: TypeAlias = "tuple[Int64s, NDArray[np.float64]]"
 
 
-def check(method, params):
-    """Refuses a method or a parameter that a search does not know: a misspelt one would change nothing and say nothing."""
+class Ranking(NamedTuple):
+    """The rows that one retriever found, best first, with their scores."""
+
+    rows: Sequence[int]
+    scores: Sequence[float]
+
+
+def check(method: str, params: Mapping[str, object]) -> None:
+    """Refuse an unknown method or parameter."""
     if method not in PARAMETERS:
         raise ValueError(f"unknown fusion {method!r}: use calibrated, rrf or blend")
     unknown = sorted(params.keys() - PARAMETERS[method])
@@ -39,8 +48,8 @@ def check(method, params):
         )
 
 
-def check_value(method, value):
-    """Refuses a parameter that its method has no use for."""
+def check_value(method: str, value: float) -> None:
+    """Refuse a parameter's value outside its method's bounds."""
     if method == "calibrated" and not value > 0:
         raise ValueError(f"w must be positive, not {value}")
     if method == "rrf" and not value >= 0:
@@ -49,77 +58,78 @@ def check_value(method, value):
         alpha_weights(value)
 
 
-def alpha_weights(alpha):
-    """The weights of a vector and a lexical list."""
+def alpha_weights(alpha: float) -> tuple[float, float]:
+    """Return the weights of a vector and a lexical ranking."""
     if not 0 <= alpha <= 1:
-        raise ValueError(f"alpha lies between 0 and 1, not {alpha}")
+        raise ValueError(f"alpha must be between 0 and 1, not {alpha}")
     return alpha, 1 - alpha
 
 
-def rrf(legs, k=RRF_K):
-    """Reciprocal rank fusion. The legs' rows are in rank order; their scores are not looked at."""
+def rrf(rankings: Sequence[tuple[Sequence[int], object]], k: float = RRF_K) -> Fused:
+    """Return reciprocal rank fusion of (rows, scores) in rank order; scores are ignored."""
     check_value("rrf", k)
     return _sum_parts(
-        [(rows, 1.0 / (k + np.arange(1, len(rows) + 1, dtype=np.float64))) for rows, *_ in legs]
+        [(rows, 1.0 / (k + np.arange(1, len(rows) + 1, dtype=np.float64))) for rows, *_ in rankings]
     )
 
 
-def blend(legs, weights):
-    """Weighted sum of min–max scores.
+def blend(
+    rankings: Sequence[tuple[Sequence[int], Sequence[float] | Float32s]], weights: Sequence[float]
+) -> Fused:
+    """Return the weighted sum of min–max scores. Equal scores count 1.0, missing rows 0."""
+    if len(weights) != len(rankings):
+        raise ValueError(f"{len(rankings)} lists need as many weights, not {len(weights)}")
+    pairs = zip(rankings, weights, strict=True)
+    return _sum_parts([(rows, w * unit_range(scores)) for (rows, scores), w in pairs])
 
-    A leg whose scores are all equal counts 1.0, a row it does not have 0.
+
+def calibrated(
+    rows: ArrayLike, bm25: ArrayLike, dense: ArrayLike, *, mean: float, deviation: float, w: float
+) -> Fused:
+    """Return lexical scores as a share of the best, plus dense scores in deviations of a sample's.
+
+    `mean` and `deviation` are those of the query's scores over the collection's sample. `w` deviations
+    weigh as much as the best lexical match: 6 for static models, 4 for transformers.
     """
-    if len(weights) != len(legs):
-        raise ValueError(f"{len(legs)} lists need as many weights, not {len(weights)}")
-    return _sum_parts(
-        [(rows, w * unit_range(scores)) for (rows, scores), w in zip(legs, weights, strict=True)]
-    )
-
-
-def calibrated(rows, bm25, dense, *, mean, deviation, w):
-    """Lexical evidence as a share of the best, dense evidence in deviations of a sample's scores.
-
-    `mean` and `deviation` are those of the query's scores over the collection's sample. w says how
-    many deviations weigh as much as the best lexical match: 6 for static models, 4 for transformers.
-    """
-    bm25, dense = _finite(bm25), _finite(dense)
+    words, near = _finite(bm25), _finite(dense)
     check_value("calibrated", w)
-    best = bm25.max(initial=0.0)
-    lexical = bm25 / best if best > 0 else np.zeros(len(bm25))
-    z = (dense - mean) / deviation if deviation > 0 else np.zeros(len(dense))
+    best = words.max(initial=0.0)
+    lexical = words / best if best > 0 else np.zeros(len(words))
+    z = (near - mean) / deviation if deviation > 0 else np.zeros(len(near))
     return _best_first(np.asarray(rows, dtype=np.int64), lexical + z / w)
 
 
-def unit_range(scores):
-    """Scores brought to 0…1; equal ones become 1.0."""
-    scores = _finite(scores)
-    if not len(scores):
-        return scores
-    low, high = scores.min(), scores.max()
-    return (scores - low) / (high - low) if high > low else np.ones(len(scores))
+def unit_range(scores: ArrayLike) -> NDArray[np.float64]:
+    """Return scores scaled to 0…1; equal ones become 1.0."""
+    found = _finite(scores)
+    if not len(found):
+        return found
+    low, high = found.min(), found.max()
+    return (found - low) / (high - low) if high > low else np.ones(len(found))
 
 
-def _finite(scores):
-    scores = np.asarray(scores, dtype=np.float64)
-    if not np.isfinite(scores).all():
+def _finite(scores: ArrayLike) -> NDArray[np.float64]:
+    found = np.asarray(scores, dtype=np.float64)
+    if not np.isfinite(found).all():
         raise ValueError("scores must be finite numbers")
-    return scores
+    return found
 
 
-def _sum_parts(parts):
+def _sum_parts(parts: Sequence[tuple[Sequence[int], NDArray[np.float64]]]) -> Fused:
+    """Return the union of the rows with the sums of their scores."""
     if not parts:
         return np.empty(0, dtype=np.int64), np.empty(0)
-    legs = [np.asarray(rows, dtype=np.int64) for rows, _ in parts]
-    union = np.unique(np.concatenate(legs))
+    rankings = [np.asarray(rows, dtype=np.int64) for rows, _ in parts]
+    union = np.unique(np.concatenate(rankings))
     total = np.zeros(len(union))
-    for rows, (_, scores) in zip(legs, parts, strict=True):
+    for rows, (_, scores) in zip(rankings, parts, strict=True):
         if len(np.unique(rows)) != len(rows):
-            raise ValueError("a list to be fused holds a row twice")
+            raise ValueError("a list for fusion contains a row twice")
         total[np.searchsorted(union, rows)] += scores
     return _best_first(union, total)
 
 
-def _best_first(rows, scores):
+def _best_first(rows: Int64s, scores: NDArray[np.float64]) -> Fused:
     order = np.lexsort((rows, -scores))
     return rows[order], scores[order]
 
@@ -128,74 +138,92 @@ def fuse(
     candidate_sets: Iterable[Iterable[Candidate | Hit | Fields]], method: FuseMethod = "rrf",
     params: Mapping[str, Any] | None = None,
 ) -> list[Candidate]:  # fmt: skip
-    """One list from several lists of Candidate, each best first; a second copy of a chunk in one is ignored.
+    """Fuse several lists of candidates into one.
 
-    rrf          params: rrf_k (60)
-    blend        params: alpha (0.5) for [vector, lexical] sets, or weights, one per set
-    weighted     the same under its other name: vector_weight (0.5)
-    calibrated   [vector, lexical] sets; params: mean, deviation, w. Every candidate needs a vector score; a
-                 missing lexical one is 0, as BM25 gives to a text without the query's words
+        fused = ragfile.fuse([vector_hits, keyword_hits], "blend", {"alpha": 0.7})
 
-    Every method takes limit, how many to return (all). `k` is refused: elsewhere it is the constant of
-    reciprocal ranks, or a number of results.
+    Args:
+        candidate_sets: Lists of candidates, hits or mappings, each best first. Repeated chunks in one
+            list are ignored.
+        method: "rrf" (reciprocal ranks), "blend" or its alias "weighted" (weighted sum of scores scaled
+            to 0…1), or "calibrated" (see docs/concepts).
+        params: Parameters of the method.
+            rrf: `rrf_k` (60).
+            blend: `alpha` (0.5), the weight of the first of two lists, [vector, lexical]; or `weights`,
+                one per list.
+            weighted: `vector_weight` (0.5), as `alpha`.
+            calibrated: `mean`, `deviation` and `w`, for [vector, lexical]. Every candidate needs a vector
+                score; a missing lexical score is 0.
+            All methods: `limit`, the maximum number of results (default: no limit).
+
+    Returns:
+        Candidates with their fused scores, best first, ties by (doc_id, chunk_index).
+
+    Raises:
+        ValueError: The method, a parameter or a score is invalid, or the lists do not fit the method.
     """
     params = dict(params or {})
     limit = params.pop("limit", None)
     if "k" in params:
         raise ValueError(
             "params has no 'k': rrf_k is the constant of reciprocal ranks, "
-            "limit is how many to return"
+            "limit is the number of results"
         )
     if method not in _METHODS:
         raise ValueError(
             f"unknown fusion method {method!r}: use one of {', '.join(sorted(_METHODS))}"
         )
-    ranked = [_distinct(candidates) for candidates in candidate_sets]
-    first = {}
+    ranked = [_without_repeats(candidates) for candidates in candidate_sets]
+    first: dict[tuple[str, int], Candidate] = {}
     for candidates in ranked:
         for candidate in candidates:
             first.setdefault(candidate.key, candidate)
     keys = sorted(first)
     row = {key: i for i, key in enumerate(keys)}
-    legs = [
-        ([row[c.key] for c in candidates], [c.score for c in candidates]) for candidates in ranked
+    rankings = [
+        Ranking([row[c.key] for c in candidates], [c.score for c in candidates])
+        for candidates in ranked
     ]
-    rows, scores = _METHODS[method](legs, **params)
+    rows, scores = _METHODS[method](rankings, **params)
     return [
         first[keys[r]].scored(s)
         for r, s in zip(rows[:limit].tolist(), scores[:limit].tolist(), strict=True)
     ]
 
 
-def _distinct(candidates):
-    seen = {}
+def _without_repeats(candidates: Iterable[Candidate | Hit | Fields]) -> list[Candidate]:
+    seen: dict[tuple[str, int], Candidate] = {}
     for candidate in map(Candidate.of, candidates):
         seen.setdefault(candidate.key, candidate)
     return list(seen.values())
 
 
-def _fuse_rrf(legs, rrf_k=RRF_K):
-    return rrf(legs, rrf_k)
+def _fuse_rrf(rankings: Sequence[Ranking], rrf_k: float = RRF_K) -> Fused:
+    return rrf(rankings, rrf_k)
 
 
-def _fuse_blend(legs, alpha=0.5, weights=None):
+def _fuse_blend(
+    rankings: Sequence[Ranking], alpha: float = 0.5, weights: Sequence[float] | None = None
+) -> Fused:
     if weights is None:
         weights = alpha_weights(alpha)
-        if len(legs) != 2:
+        if len(rankings) != 2:
             raise ValueError(
-                f"alpha blends a vector and a lexical list; {len(legs)} lists need weights"
+                f"alpha blends a vector and a lexical list; {len(rankings)} lists need weights"
             )
-    return blend(legs, weights)
+    return blend(rankings, weights)
 
 
-def _fuse_weighted(legs, vector_weight=0.5):
-    return _fuse_blend(legs, alpha=vector_weight)
+def _fuse_weighted(rankings: Sequence[Ranking], vector_weight: float = 0.5) -> Fused:
+    return _fuse_blend(rankings, alpha=vector_weight)
 
 
-def _fuse_calibrated(legs, *, mean, deviation, w):
-    if len(legs) != 2:
-        raise ValueError(f"calibrated fuses a vector and a lexical list, not {len(legs)} lists")
-    dense, lexical = (dict(zip(rows, scores, strict=True)) for rows, scores in legs)
+def _fuse_calibrated(
+    rankings: Sequence[Ranking], *, mean: float, deviation: float, w: float
+) -> Fused:
+    if len(rankings) != 2:
+        raise ValueError(f"calibrated fuses a vector and a lexical list, not {len(rankings)} lists")
+    dense, lexical = (dict(zip(rows, scores, strict=True)) for rows, scores in rankings)
     if lexical.keys() - dense.keys():
         raise ValueError("calibrated needs the vector score of every candidate")
     rows = sorted(dense)
@@ -203,7 +231,7 @@ def _fuse_calibrated(legs, *, mean, deviation, w):
     return calibrated(rows, bm25, [dense[r] for r in rows], mean=mean, deviation=deviation, w=w)
 
 
-_METHODS = {
+_METHODS: dict[str, Callable[..., Fused]] = {
     "rrf": _fuse_rrf,
     "blend": _fuse_blend,
     "weighted": _fuse_weighted,

@@ -1,8 +1,7 @@
-"""Where a passage has a question's words: spans of its text, found as the index found them.
+"""The places of a question's words in a text, found by the analyzer of the index.
 
-A word of the text is marked when its term, stem included, is one of the question's. Identifiers and
-their parts (`foo.bar`, `snake_case`) and neighbouring pairs of scripts without spaces overlap; what
-overlaps is one span.
+A word is marked if its term (its stem) is a term of the question. Identifiers overlap with their parts
+(`foo.bar`, `snake_case`), as do neighbouring pairs in scripts without spaces; overlapping spans are joined.
 """
 
 from __future__ import annotations
@@ -15,17 +14,19 @@ from ragfile.records import Span
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
+    from ragfile.search.rows import Dictionary
+
 
 class TermPlace(NamedTuple):
-    """A term where a text has it."""
+    """One occurrence of a term in a text."""
 
     term: str
     start: int
     end: int
 
 
-def places(lexicon: _core.Lexicon, text: str) -> list[TermPlace]:
-    """Every term of a text in the order of its words, by a file's analyzer; stop words are none."""
+def places(lexicon: Dictionary, text: str) -> list[TermPlace]:
+    """Return the terms of a text in order, without stop words."""
     how = lexicon.analysis
     found = _core.word_places(text, strip_accents=how.strip_accents, pieces=how.pieces)
     parts = dict.fromkeys(word for word, is_whole, _, _ in found if not is_whole)
@@ -36,13 +37,13 @@ def places(lexicon: _core.Lexicon, text: str) -> list[TermPlace]:
     return [TermPlace(*place) for place in named if place[0]]
 
 
-def spans(lexicon: _core.Lexicon, terms: Collection[str], text: str) -> list[Span]:
-    """Where a text has one of the terms: in order, and none overlaps another."""
+def spans(lexicon: Dictionary, terms: Collection[str], text: str) -> list[Span]:
+    """Return the places of some terms in a text, in order and without overlaps."""
     return joined(Span(start, end) for term, start, end in places(lexicon, text) if term in terms)
 
 
 def joined(found: Iterable[Span]) -> list[Span]:
-    """Spans in order, those that overlap as one."""
+    """Return spans in order, overlapping ones joined."""
     kept: list[Span] = []
     for span in sorted(found):
         if kept and span.start < kept[-1].end:

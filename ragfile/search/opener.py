@@ -1,8 +1,8 @@
-"""How a knowledge base opens its rows, and finds out whether there are newer ones."""
+"""Opening the rows of a knowledge base, and finding newer ones."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from ragfile.file.snapshot import open_snapshot
 from ragfile.search.file_rows import FileRows
@@ -12,33 +12,45 @@ if TYPE_CHECKING:
 
     from ragfile.file.source import ByteSource
     from ragfile.ground.signing_keys import PublicKey
+    from ragfile.search.rows import OpenRows
     from ragfile.types import StrPath
 
+RowsT = TypeVar("RowsT", bound="OpenRows")
 
-class Opener(Protocol):
-    """What opens the rows of a knowledge base. It can be pickled."""
+
+class Opener(Protocol[RowsT]):
+    """Opens the rows of a knowledge base; it can be pickled."""
 
     path: str
 
-    def open(self) -> Any:  # FileRows, or a dataset's rows
-        """Open the newest rows, or those of the generation that was asked for."""
+    def open(self) -> RowsT:
+        """Open the newest rows, or those of the requested generation."""
         ...
 
-    def seen(self, rows: Any) -> object:
-        """Return what identified the bytes of these rows when they were opened."""
+    def seen(self, rows: RowsT) -> object:
+        """Return the identity of the bytes when these rows were opened."""
         ...
 
-    def has_newer(self, rows: Any, seen: object) -> bool:
-        """Whether the source has other bytes than those that were seen."""
+    def has_newer(self, rows: RowsT, seen: object) -> bool:
+        """Return whether the identity of the source's bytes has changed."""
         ...
 
-    def is_same(self, rows: Any, fresh: Any) -> bool:
-        """Whether two openings are of the same commit."""
+    def is_same(self, rows: RowsT, fresh: RowsT) -> bool:
+        """Return whether two openings read the same commit."""
         ...
 
-    def close(self, rows: Any) -> None:
-        """Let go of what the rows were opened with."""
+    def close(self, rows: RowsT) -> None:
+        """Release the resources that the rows were opened with."""
         ...
+
+
+class FileOptions(NamedTuple):
+    """How open_snapshot reads a source."""
+
+    generation: int
+    strict: bool
+    trusted: list[str] | None
+    pin: bool
 
 
 class FileOpener:
@@ -49,18 +61,20 @@ class FileOpener:
         trusted: Iterable[PublicKey | StrPath | bytes] | None = None, pin: bool = False,
     ) -> None:  # fmt: skip
         self.source, self.path = source, source.path
-        keys = key_texts(trusted)
-        self.options = {"generation": generation, "strict": strict, "trusted": keys, "pin": pin}
+        self.options = FileOptions(generation, strict, key_texts(trusted), pin)
 
     def open(self) -> FileRows:
-        options: Any = self.options
-        return FileRows(open_snapshot(self.source, **options))
+        generation, strict, trusted, pin = self.options
+        snapshot = open_snapshot(
+            self.source, generation=generation, strict=strict, trusted=trusted, pin=pin
+        )
+        return FileRows(snapshot)
 
     def seen(self, rows: FileRows) -> object:
         return rows.snapshot.bytes.identity
 
     def has_newer(self, rows: FileRows, seen: object) -> bool:
-        if self.options["generation"]:  # a commit never changes
+        if self.options.generation:  # a commit never changes
             return False
         return seen != self.source.identity(rows.snapshot.bytes)
 
@@ -72,7 +86,7 @@ class FileOpener:
 
 
 def key_texts(keys: Iterable[PublicKey | StrPath | bytes] | None) -> list[str] | None:
-    """Return public keys as texts, which can be pickled; None where every file is good."""
+    """Return public keys as texts, which can be pickled; None if any file is accepted."""
     if keys is None:
         return None
     from ragfile.ground.signing_keys import PublicKey  # with hashlib, which opening does not need

@@ -1,4 +1,4 @@
-"""JSON Schema of the options of a question, from their types."""
+"""JSON Schema of the options of a question, derived from their types."""
 
 from __future__ import annotations
 
@@ -10,11 +10,9 @@ from ragfile.ground.option_table import members
 from ragfile.options import SEARCH, K
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from ragfile.ground.option_table import Option, Schema
 
-PLAIN: dict[Any, str] = {
+PLAIN: dict[object, str] = {
     str: "string", int: "integer", float: "number", bool: "boolean", type(None): "null",
 }  # fmt: skip
 
@@ -33,9 +31,9 @@ def schema_of(option: Option) -> Schema:
     return of_type(option.kind) | {name: n for name, n in bounds.items() if abs(n) < inf}
 
 
-def of_type(kind: Any) -> Schema:  # Any: a type or a special form
-    """Return the schema of a type. Functions have none, and are left out of unions."""
-    found = []
+def of_type(kind: object) -> Schema:
+    """Return the schema of a type. Functions have none and are left out of unions."""
+    found: list[Schema] = []
     for member in members(kind):
         if get_origin(member) is not Callable and (one := _of_member(member)) not in found:
             found.append(one)
@@ -46,7 +44,7 @@ def of_type(kind: Any) -> Schema:  # Any: a type or a special form
     return {"anyOf": found}
 
 
-def _of_member(kind: Any) -> Schema:  # Any: a type or a special form
+def _of_member(kind: object) -> Schema:
     if kind in PLAIN:
         return {"type": PLAIN[kind]}
     if is_typeddict(kind):

@@ -1,48 +1,47 @@
-"""What a question can ask of its ranking, after fusion and before the cut, in this order:
+"""The steps between fusion and the page of a question, in this order:
 
-    boosts    score + sum of weight * 0.5 ** (|value - reference| / half_life)
-    min_score passages that score less are left out
-    drop_repeats  passages that nearly repeat a better one are left out
-    diversity each place goes to the passage with the most of (1 - d) * relevance - d * likeness
-    page      the places from `offset` on
+    boosts        score + sum of weight * 0.5 ** (|value - reference| / half_life)
+    min_score     drop passages that score less
+    drop_repeats  drop passages that nearly repeat a better one (search/repeats.py)
+    diversity     each place takes the passage with the most of (1 - d) * relevance - d * similarity
+    page          the k places from `offset` on
 
-All of it looks at the candidates that the retrievers proposed; drop_repeats asks them for more where it must. Equal scores keep their order.
+All steps read the candidates that the retrievers proposed. Equal scores keep their order.
 """
 
 from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from ragfile.search import fusion
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
     from ragfile.search.question import Notes, Question
     from ragfile.search.retriever_fusion import Ranked
     from ragfile.search.rows import SearchedRows
-    from ragfile.types import Int64s
+    from ragfile.types import Boost, Int64s, Metadata
 
-DAY = 86400.0
+DAY = 86400.0  # seconds
+BOOST_NAMES = {"field", "weight", "reference", "half_life"}
 
 
 def refined(base: SearchedRows, question: Question, ranked: Ranked) -> Ranked:
-    """The answers as the question wants them: its places, and no others. What repeats is left out in
-    search/repeats.py, between the two steps.
-    """
+    """Return the requested page of each answer, without dropping repeats."""
     if question.is_whole:
         return ranked
     return placed(base, question, raised(base, question, ranked))
 
 
 def raised(base: SearchedRows, question: Question, ranked: Ranked) -> Ranked:
-    """All candidates with their boosts, without those that score too little."""
+    """Return the candidates boosted, without those below min_score."""
     if question.boost:
         ranked = boosted(base, ranked, question.boost, question.notes)
     if question.min_score is not None:
@@ -51,7 +50,7 @@ def raised(base: SearchedRows, question: Question, ranked: Ranked) -> Ranked:
 
 
 def placed(base: SearchedRows, question: Question, ranked: Ranked) -> Ranked:
-    """The page of the question, spread out if it wants that."""
+    """Return the requested page, diversified if asked."""
     if question.diversity:
         ranked = diverse(base, question, ranked)
     return ranked.page(question.offset, question.k)
@@ -60,8 +59,8 @@ def placed(base: SearchedRows, question: Question, ranked: Ranked) -> Ranked:
 # ---------------------------------------------------------------------------------------------------------------- boosts
 
 
-def boosted(base: SearchedRows, ranked: Ranked, boosts: Any, notes: Notes) -> Ranked:
-    """Scores raised by what the passages' metadata say, and ranked anew."""
+def boosted(base: SearchedRows, ranked: Ranked, boosts: Sequence[Boost], notes: Notes) -> Ranked:
+    """Return the candidates with scores raised by metadata, in their new order."""
     scores, found = ranked.scores.copy(), ranked.rows >= 0
     known = base.looked_at("metadata", np.unique(ranked.rows[found]), notes)
     for at in zip(*np.nonzero(found), strict=True):
@@ -71,28 +70,38 @@ def boosted(base: SearchedRows, ranked: Ranked, boosts: Any, notes: Notes) -> Ra
     return ranked._replace(scores=scores).taken(list(order), scores.shape[1])
 
 
-def _gain(boost, metadata):
-    value, reference = _number(_found(metadata, boost["field"])), _number(boost["reference"])
-    if value is None or reference is None or value[1] != reference[1]:
+class _Number(NamedTuple):
+    """A number, or a date as days since 1970."""
+
+    value: float
+    is_date: bool
+
+
+def _gain(boost: Boost, metadata: Metadata) -> float:
+    """Return the gain of a passage by one boost."""
+    found, reference = _number(_found(metadata, boost["field"])), _number(boost["reference"])
+    if found is None or reference is None or found.is_date != reference.is_date:
         return 0.0
-    return boost["weight"] * 0.5 ** (abs(value[0] - reference[0]) / boost["half_life"])
+    halvings = abs(found.value - reference.value) / boost["half_life"]
+    return boost["weight"] * float(0.5**halvings)
 
 
-def _found(metadata, path):
-    """The value under a name, or under names that dots join."""
+def _found(metadata: Metadata, path: str) -> object:
+    """Return the value under a name, or under names joined by dots; None without one."""
     if path in metadata:
         return metadata[path]
+    value: object = metadata
     for name in path.split("."):
-        if not isinstance(metadata, Mapping) or name not in metadata:
+        if not isinstance(value, Mapping) or name not in value:
             return None
-        metadata = metadata[name]
-    return metadata
+        value = value[name]
+    return value
 
 
-def _number(value):
-    """(the number, whether it is a date in days), or None."""
+def _number(value: object) -> _Number | None:
+    """Return a number or an ISO date, else None."""
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return (float(value), False) if abs(value) < float("inf") else None
+        return _Number(float(value), False) if abs(value) < float("inf") else None
     if not isinstance(value, str):
         return None
     try:
@@ -101,19 +110,14 @@ def _number(value):
         return None
     if when.tzinfo is None:
         when = when.replace(tzinfo=datetime.UTC)
-    return when.timestamp() / DAY, True
+    return _Number(when.timestamp() / DAY, True)
 
 
-def checked_boosts(given: Any) -> list[Any]:
-    """Boosts with numbers in them; one alone can stand for a list."""
-    given = [given] if isinstance(given, Mapping) else list(given)
-    for boost in given:
-        if not isinstance(boost, Mapping) or set(boost) != {
-            "field",
-            "weight",
-            "reference",
-            "half_life",
-        }:
+def checked_boosts(given: Boost | Sequence[Boost]) -> list[Boost]:
+    """Return boosts with valid values, one alone as a list."""
+    boosts = [given] if isinstance(given, Mapping) else list(given)
+    for boost in boosts:
+        if not isinstance(boost, Mapping) or set(boost) != BOOST_NAMES:
             raise ValueError(
                 f"a boost has field, weight, reference and half_life, not {boost!r:.80}"
             )
@@ -123,14 +127,14 @@ def checked_boosts(given: Any) -> list[Any]:
             )
         if not boost["half_life"] > 0 or not abs(boost["weight"]) < float("inf"):
             raise ValueError("a boost has a finite weight, and half_life is more than 0")
-    return given
+    return boosts
 
 
 # ------------------------------------------------------------------------------------------------------ what stays, and where
 
 
 def reaching(ranked: Ranked, min_score: float) -> Ranked:
-    """Without the passages that score less; they stand at the end."""
+    """Return the answers without passages below min_score."""
     kept = [
         np.flatnonzero((rows >= 0) & (scores >= min_score))
         for rows, scores in zip(ranked.rows, ranked.scores, strict=True)
@@ -139,10 +143,13 @@ def reaching(ranked: Ranked, min_score: float) -> Ranked:
 
 
 def diverse(base: SearchedRows, question: Question, ranked: Ranked) -> Ranked:
-    """Maximal marginal relevance: relevance is the score brought to 0…1 among the candidates, likeness the cosine to
-    the most similar passage that has a place."""
+    """Return the answers by maximal marginal relevance.
+
+    Relevance is the score scaled to 0…1 among the candidates, similarity the cosine to the most
+    similar passage chosen before.
+    """
     if not base.has_vectors:
-        raise ValueError(f"{base.path} has no vectors, which diversity compares")
+        raise ValueError(f"{base.path} has no vectors, which diversity= compares")
     kept = [
         _spread(base, question, rows, scores)
         for rows, scores in zip(ranked.rows, ranked.scores, strict=True)
@@ -169,8 +176,8 @@ def _spread(
     return np.array(chosen, np.intp)
 
 
-def _units(vectors):
-    """Vectors of length 1; zeros for one without a direction."""
+def _units(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return vectors of length 1; zeros for one without a direction."""
     with np.errstate(all="ignore"):
         found = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
     return np.where(np.isfinite(found).all(axis=1, keepdims=True), found, 0.0)

@@ -1,16 +1,15 @@
-"""Signs in a question, where the caller asks for them (query_syntax=True):
+"""Query syntax, on request (query_syntax=True):
 
-    "…"        a phrase that passages must have: these words, side by side
-    +word      a word that passages must have          -word, -"…"    one that they must not
-    kube*      words that begin so                      rotete~ ~2     words one edit away, or two
+    "…"        a phrase that passages must contain: these words, side by side
+    +word      a word that passages must contain       -word, -"…"    one that they must not contain
+    kube*      words with this beginning               rotete~ ~2     words one edit away, or two
 
-Signs become rows that may be found, before anything is ranked, so the rest of the search is as exact as
-ever. Words are compared as the index does, stems included. Words that begin so, or are spelled so, are
-the terms of the dictionary: the WIDEST commonest of them are asked for. Phrases are looked for in the
-texts of the passages that hold all their words.
+Operators select rows before anything is ranked, so the rest of the search stays exact. Words are compared as the index
+does, by their stems. A star or a tilde stands for the WIDEST commonest matching terms of the dictionary. Phrases are
+looked for in the texts of the passages that contain all their words.
 
-A question is read with the dictionary of the whole collection. Which rows a sign leaves is found where
-the rows are: in a dataset each shard answers for its own.
+A question is parsed with the dictionary of the whole collection. The rows of an operator are found where they are: each
+shard of a dataset answers for its own.
 """
 
 from __future__ import annotations
@@ -24,14 +23,16 @@ import numpy as np
 from ragfile import _core
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import Any
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
     from ragfile.search.file_rows import FileRows
     from ragfile.search.question import Question
-    from ragfile.search.rows import SearchedRows
+    from ragfile.search.rows import Dictionary, SearchedRows
+
+    Phrase = tuple[str, ...]
+    Mark = str | tuple[str]
 
 WIDEST = 64  # terms of the dictionary that a word with a star or a tilde stands for
 SIGNED = re.compile(r'(?<!\S)([+-]?)"([^"]*)"|([^\s"]+)')
@@ -39,7 +40,7 @@ SPELLED = re.compile(r"(.+?)(?:(\*)|~([12]?))$", re.DOTALL)
 
 
 class Sign(NamedTuple):
-    """What rows must hold, or must not: all of some terms, one of them, or words side by side."""
+    """A condition on rows: they contain all of some terms, any of them, or words side by side; or they do not."""
 
     kind: Literal["all", "any", "phrase"]
     marks: tuple[str, ...]
@@ -48,7 +49,7 @@ class Sign(NamedTuple):
 
 @dataclass(slots=True)
 class Parsed:
-    """A question read: what is embedded, what is looked up as words, and what rows must and must not have."""
+    """A parsed question: the text to embed, the words and terms to look up, the conditions on rows."""
 
     meaning: list[str] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
@@ -57,9 +58,9 @@ class Parsed:
 
 
 def applied(base: SearchedRows, question: Question) -> Question:
-    """The same question of one text without its signs, asked of the rows that they leave."""
+    """Return a question of one text without its operators, limited to the rows that these select."""
     if not base.has_bm25:
-        raise ValueError(f"{base.path} has no BM25 index, which query_syntax= looks words up in")
+        raise ValueError(f"{base.path} has no BM25 index, which query_syntax= needs")
     parsed = _read(_SyntaxReader(base), question.texts[0])
     found = replace(
         question, texts=[" ".join(parsed.meaning)],
@@ -74,7 +75,7 @@ def applied(base: SearchedRows, question: Question) -> Question:
     return found
 
 
-def _read(reader, text) -> Parsed:
+def _read(reader: _SyntaxReader, text: str) -> Parsed:
     parsed = Parsed()
     for sign, phrase, word in SIGNED.findall(text):
         if not word:
@@ -86,7 +87,7 @@ def _read(reader, text) -> Parsed:
     return parsed
 
 
-def _take_phrase(reader, parsed, sign, phrase):
+def _take_phrase(reader: _SyntaxReader, parsed: Parsed, sign: str, phrase: str) -> None:
     words = reader.folded(phrase)
     if not words:
         return
@@ -96,12 +97,12 @@ def _take_phrase(reader, parsed, sign, phrase):
         parsed.words.append(phrase)
 
 
-def _take_word(reader, parsed, sign, word):
+def _take_word(reader: _SyntaxReader, parsed: Parsed, sign: str, word: str) -> None:
     spelled = SPELLED.fullmatch(word)
     terms = reader.spelled(*spelled.groups()) if spelled else None
     marks = reader.terms(word) if terms is None else terms
-    if sign and (marks or terms is not None):  # no index has a stop word
-        kind: Any = "all" if terms is None else "any"
+    if sign and (marks or terms is not None):  # stop words are in no index
+        kind: Literal["all", "any"] = "all" if terms is None else "any"
         parsed.signs.append(Sign(kind, tuple(marks), sign == "-"))
     if sign == "-":
         return
@@ -113,32 +114,34 @@ def _take_word(reader, parsed, sign, word):
 
 
 class _SyntaxReader:
-    """The dictionary of a collection."""
+    """The dictionary of a collection, as the parser asks it."""
 
     def __init__(self, base: SearchedRows) -> None:
         self.base, self.lexicon = base, base.lexicon
 
-    def folded(self, text):
+    def folded(self, text: str) -> list[str]:
         return folded(self.lexicon, text)
 
-    def terms(self, word):
-        """All that a word is made of."""
+    def terms(self, word: str) -> list[str]:
+        """Return the terms of a word; identifiers have several."""
         return [term for term, _ in self.lexicon.terms(word)]
 
-    def spelled(self, word, star, edits):
-        """The commonest terms that begin with a word, or are spelled nearly so; None where it is no single word."""
+    def spelled(self, word: str, star: str | None, edits: str | None) -> list[str] | None:
+        """Return the commonest terms that begin with a word or are spelled nearly so; None if it is not a single word."""
         parts = self.folded(word)
         if len(parts) != 1:
             return None
-        found = {}
+        found: dict[str, int] = {}
         for one in {parts[0], *self.lexicon.asker.terms_of(parts)} - {""}:
             found |= self.base.spelled(one, 0 if star else int(edits or 1))
         return sorted(found, key=lambda term: (-found[term], term))[:WIDEST]
 
 
-def folded(lexicon: Any, text: str) -> list[str]:
-    """The words of a text as an index compares them, before they become terms; without pieces of
-    identifiers, which would stand between neighbours."""
+def folded(lexicon: Dictionary, text: str) -> list[str]:
+    """Return the words of a text as the index compares them, before stemming.
+
+    Parts of identifiers are left out, because they would separate neighbours.
+    """
     strip = lexicon.analysis.strip_accents
     return [word for word, is_whole in _core.words(text, strip_accents=strip) if not is_whole]
 
@@ -149,40 +152,43 @@ def folded(lexicon: Any, text: str) -> list[str]:
 def left(
     rows: FileRows, signs: Iterable[Sign], passing: NDArray[np.bool_] | None
 ) -> NDArray[np.bool_]:
-    """The live rows of a file that pass and that all signs leave."""
+    """Return the live rows that pass a filter and all signs."""
     mask = np.ones(rows.count, bool) if passing is None else passing.copy()
-    holding = _Holding(rows)
+    finder = _RowFinder(rows)
     for sign in signs:
-        held = holding.rows_of(sign)
+        held = finder.rows_of(sign)
         mask &= ~held if sign.is_excluded else held
     return rows.alive(mask)
 
 
-class _Holding:
-    """Which rows of a file hold what."""
+class _RowFinder:
+    """Finds the rows of a file with some terms or phrases."""
 
     def __init__(self, rows: FileRows) -> None:
         self.rows, self.segments = rows, rows.searched("rag.terms")
-        self.lexicon: Any = self.segments[0].lexicon if self.segments else None
 
-    def rows_of(self, sign):
-        """bool[rows]"""
+    @property
+    def lexicon(self) -> _core.Lexicon:
+        return self.rows.lexicon
+
+    def rows_of(self, sign: Sign) -> NDArray[np.bool_]:
+        """Return bool[rows] of a sign, whether it is excluded or not."""
         if sign.kind == "phrase":
             return self.phrase(sign.marks)
         rows = [self._rows(term) for term in sign.marks]
         if sign.kind == "all":
-            return np.logical_and.reduce(rows)
-        return np.logical_or.reduce([np.zeros(self.rows.count, bool), *rows])
+            return np.array(np.logical_and.reduce(rows))
+        return np.array(np.logical_or.reduce([np.zeros(self.rows.count, bool), *rows]))
 
-    def _rows(self, term):
-        """bool[rows]: those that hold a term."""
+    def _rows(self, term: str) -> NDArray[np.bool_]:
+        """Return bool[rows] of a term."""
         mask = np.zeros(self.rows.count, bool)
         for segment in self.segments:
             mask[segment.base + segment.lexicon.rows(term)[0].astype(np.int64)] = True
         return mask
 
-    def phrase(self, words):
-        """The rows whose text has the words of a phrase side by side."""
+    def phrase(self, words: Phrase) -> NDArray[np.bool_]:
+        """Return bool[rows] of the words of a phrase side by side."""
         kept = self.rows.phrases
         known = kept.get(words)
         if known is None:
@@ -190,26 +196,25 @@ class _Holding:
             kept.put(words, known)
         return known
 
-    def _looked_up(self, words):
-        wanted, terms = self._marks(words), {}
+    def _looked_up(self, words: list[str]) -> NDArray[np.bool_]:
+        wanted = self._marks(words)
+        marks: dict[str, Mark] = {}
         mask = np.ones(self.rows.count, bool)
-        for term in dict.fromkeys(
-            term for term, word in zip(wanted, words, strict=True) if term != (word,)
-        ):
+        for term in dict.fromkeys(term for term in wanted if isinstance(term, str)):
             mask &= self._rows(term)
         mask = self.rows.alive(mask)
-        if len(words) > 1 or wanted[0] == (words[0],):
+        if len(words) > 1 or not isinstance(wanted[0], str):
             for row in np.flatnonzero(mask).tolist():
-                mask[row] = self._has(row, wanted, terms)
+                mask[row] = self._has(row, wanted, marks)
         return mask
 
-    def _marks(self, words):
-        """What a word is compared by: its term, or (itself,) for a stop word, which has none."""
+    def _marks(self, words: Sequence[str]) -> list[Mark]:
+        """Return the mark that each word is compared by: its term, or (word,) for a stop word, which has none."""
         terms = self.lexicon.asker.terms_of(words)
         return [term or (word,) for term, word in zip(terms, words, strict=True)]
 
-    def _has(self, row, wanted, known):
-        """Whether a row's text has the marks in a row. `known` are the marks of words met before."""
+    def _has(self, row: int, wanted: list[Mark], known: dict[str, Mark]) -> bool:
+        """Return whether a row's text has the marks side by side; `known` caches the marks of words."""
         segment, local = self.rows.place(row)
         words = folded(self.lexicon, *segment.passage(local))
         new = [word for word in dict.fromkeys(words) if word not in known]

@@ -1,4 +1,4 @@
-"""What is asked and how, checked once, before anything is read or embedded."""
+"""A question with its options, checked once before anything is read or embedded."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as fields_of
 from operator import attrgetter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -18,26 +18,32 @@ from ragfile.options import SEARCH, K
 from ragfile.search import paging_and_diversity
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Hashable, Iterable, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
 
-    from ragfile.types import FusionChoice, Mode, TagFilter
+    from ragfile import _core
+    from ragfile.types import Boost, FusionChoice, Mode, TagFilter, Vectors
 
 DEFAULTS = SEARCH.defaults
-SPARE = 4  # rows that a retriever hands over for each place of a distinct answer
+SPARE = 4  # candidates per place of an answer that drops repeats
+
+AnswerKey: TypeAlias = "tuple[Hashable, ...]"
 
 
 @dataclass(slots=True, eq=False, repr=False)
 class Recall:
-    """The share of the best by vector that the answers to some texts have: 1 where that is proved, else by
-    estimate. Parts of a question note theirs in the same array."""
+    """The share of the best by vector that each answer has: 1 if proved, else an estimate.
+
+    Parts of a question write into the same array.
+    """
 
     all: NDArray[np.float64]
     places: NDArray[np.intp]
 
     def part(self, places: list[int]) -> Recall:
+        """Return the recall of some of the texts."""
         return Recall(self.all, self.places[places])
 
     def note(self, reached: NDArray[np.float64]) -> None:
@@ -48,8 +54,8 @@ class Recall:
 
 
 class Notes:
-    """What one question notes on its way: milliseconds by stage, and of a dataset the shards that failed (by number, with
-    the reason) and how many were ruled out, ask by ask."""
+    """The notes of one question: milliseconds by stage, and for a dataset the shards that failed (by number, with
+    the reason) and how many were skipped in each round."""
 
     __slots__ = ("_last", "failed", "skips", "spent")
 
@@ -60,25 +66,25 @@ class Notes:
         self.skips: list[int] = []
 
     def note(self, stage: str) -> None:
-        """Count the time since the last stage for this one."""
+        """Add the time since the last note to a stage."""
         now = time.perf_counter()
         self.spent[stage] = self.spent.get(stage, 0.0) + (now - self._last) * 1e3
         self._last = now
 
     def noted(self, stages: dict[str, float], rest: str) -> None:
-        """Count the time of stages that were timed elsewhere; the rest of the time is one more's."""
+        """Add the times of stages measured elsewhere, and the rest of the time to the stage `rest`."""
         for stage, spent in stages.items():
             self.spent[stage] = self.spent.get(stage, 0.0) + spent
         self.note(rest)
         self.spent[rest] -= sum(stages.values())
 
     def untimed(self) -> Untimed:
-        """Return notes of a step of this question, whose stages are not counted apart."""
+        """Return notes for a step of this question that share its failures and ignore times."""
         return Untimed(self)
 
 
 class Untimed(Notes):
-    """Notes of a step of a question: only failures and skips are noted."""
+    """Notes of a step of a question: failures and skips without times."""
 
     __slots__ = ()
 
@@ -97,92 +103,87 @@ class Untimed(Notes):
 class Question:
     """Texts that are asked together. `where` is one filter for all of them, or a list with one for each.
 
-    Its options are those of ragfile.options, which checks their values. `fields` and `boost` are
-    checked here.
+    The options are those of ragfile.options, which checks their values, except `fields` and `boost`.
     """
 
-    texts: Any  # a list of str once it is checked
+    texts: list[str]
     k: int = K.default
     mode: Mode = DEFAULTS["mode"]
-    where: Any = DEFAULTS["where"]
+    where: Any = DEFAULTS["where"]  # Any: a RowFilters; checked where it is compiled
     tags_any: TagFilter = DEFAULTS["tags_any"]
     tags_all: TagFilter = DEFAULTS["tags_all"]
     pool: int = DEFAULTS["pool"]
     fusion: FusionChoice | None = DEFAULTS["fusion"]
-    vectors: Any = None  # an array once they are checked
+    vectors: Any = None  # Any: Vectors before the check, then a float32 array
     drop_repeats: bool = DEFAULTS["drop_repeats"]
     threads: int | None = DEFAULTS["threads"]
     offset: int = DEFAULTS["offset"]
     min_score: float | None = DEFAULTS["min_score"]
     diversity: float = DEFAULTS["diversity"]
-    boost: Any = DEFAULTS["boost"]  # a list of boosts once they are checked
-    without: int | None = None  # a row that is not to be found
+    boost: Sequence[Boost] = DEFAULTS["boost"]
+    without: int | None = None  # a row to leave out
     group: int = DEFAULTS["group"]
     is_whole: bool = False  # the answer is all candidates
     query_syntax: bool = DEFAULTS["query_syntax"]
-    fields: Any = DEFAULTS["fields"]  # weights by name; a dict once they are checked
+    fields: dict[str, int] | None = DEFAULTS["fields"]
     effort: float = DEFAULTS["effort"]
-    recall: Any = None  # a Recall of the answers, where an effort below 1 may miss some
-    queries: Any = None  # the texts as terms, where they are more than their words
+    recall: Recall | None = None  # None with an effort of 1, which misses nothing
+    queries: _core.Queries | None = None  # the texts as terms, if they are more than their words
     notes: Notes = field(default_factory=Notes)  # shared by all parts of a question
-    has_filters: bool = field(default=False, init=False)  # whether each text has one of its own
+    has_filters: bool = field(default=False, init=False)  # whether each text has its own filter
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         self.k = _checked_k(self.k)
         self.boost = paging_and_diversity.checked_boosts(self.boost) if self.boost else ()
         self.fields = None if self.fields is None else checked_weights(self.fields)
         self.has_filters = self.where is not None and row_sets.is_one_each(self.where)
-        if self.drop_repeats:  # near-duplicates leave places that rows after them must fill
+        if self.drop_repeats:  # rows further down fill the places of near-duplicates
             self.pool = max(self.pool, SPARE * self.wanted)
         self.texts = _checked_texts(self.texts)
         if self.recall is None and self.effort < 1:
             self.recall = Recall(np.ones(len(self.texts)), np.arange(len(self.texts)))
         if self.vectors is not None:
             self.vectors = _checked_vectors(self.vectors, len(self.texts))
-        each: Any = self.where
-        if self.has_filters and len(each) != len(self.texts):
-            raise ValueError(f"where has {len(each)} filters for {len(self.texts)} questions")
+        if self.where is not None and self.has_filters and len(self.where) != len(self.texts):
+            raise ValueError(f"where has {len(self.where)} filters for {len(self.texts)} questions")
 
     def limited(self, rows: int) -> Question:
-        """The same question of a file of so many rows: asking for more would only take memory."""
-        self.k, self.pool, self.offset = (
-            min(self.k, rows),
-            min(self.pool, rows),
-            min(self.offset, rows),
-        )
+        """Limit the numbers of results to the rows of a file, to save memory. Return the question itself."""
+        self.k, self.pool = min(self.k, rows), min(self.pool, rows)
+        self.offset = min(self.offset, rows)
         return self
 
     @property
     def looks_beyond(self) -> bool:
-        """Whether rows after the k best can come into the answer."""
+        """Whether rows after the k best by fusion can be in the answer."""
         return bool(self.drop_repeats or self.diversity or self.boost or self.is_whole)
 
     @property
     def is_plain(self) -> bool:
-        """Whether the answer is what fusion gives, cut to the page."""
+        """Whether the answer is a page of the fused ranking."""
         return not (self.boost or self.diversity or self.is_whole) and self.min_score is None
 
     @property
     def wanted(self) -> int:
-        """How many places the answer has, with those before its page."""
+        """Number of results up to the end of the page."""
         return self.offset + self.k
 
     @property
     def depth(self) -> int:
-        """How many rows each retriever hands to fusion."""
+        """Number of rows that each retriever proposes."""
         return max(self.k, self.pool)
 
-    def key(self) -> tuple | None:
-        """What the answer to one text depends on, for a commit; None where that has no short form."""
+    def key(self) -> AnswerKey | None:
+        """Return the key of the answer to one text within a commit, or None if the question cannot be cached."""
         if not (self.where is None or isinstance(self.where, dict)):
             return None
-        spelled: Any = self.fusion
+        spelled: Hashable = self.fusion
         has_more = self.boost or self.tags_any or self.tags_all or isinstance(spelled, tuple)
         if self.where is not None or has_more:
-            told = [self.where, list(self.tags_any), list(self.tags_all), self.fusion]
-            told += [dict(boost) for boost in self.boost]
+            parts = [self.where, list(self.tags_any), list(self.tags_all), self.fusion]
+            parts += [dict(boost) for boost in self.boost]
             try:
-                spelled = json.dumps(told, sort_keys=True)
+                spelled = json.dumps(parts, sort_keys=True)
             except (TypeError, ValueError, RecursionError):
                 return None
         raw = None if self.vectors is None else self.vectors.tobytes()
@@ -190,25 +191,25 @@ class Question:
         return *self.texts, spelled, raw, weights, *_plain(self)
 
     def by_filter(self) -> list[tuple[list[int], Question]]:
-        """Where each text has a filter of its own: which texts share one, and the question with it."""
+        """Return the places of the texts that share a filter, with their question, for each filter."""
         parts = row_sets.grouped(self.where)
         return [(places, self.part(places, where)) for places, where in parts]
 
     def one_by_one(self) -> list[tuple[list[int], Question]]:
-        """Each text as a question of its own, with its filter and vector."""
+        """Return each text as a question of its own, with its filter and vector."""
         filters = self.where if self.has_filters else [self.where] * len(self.texts)
         return [([i], self.part([i], where)) for i, where in enumerate(filters)]
 
-    def part(self, places: list[int], where: Any) -> Question:
-        """Some of the texts, with one filter."""
+    def part(self, places: list[int], where: object) -> Question:
+        """Return the question of some of the texts, with one filter."""
         vectors = None if self.vectors is None else self.vectors[places]
         texts = [self.texts[i] for i in places]
         recall = None if self.recall is None else self.recall.part(places)
         return replace(self, texts=texts, where=where, vectors=vectors, recall=recall)
 
 
-_checked_k: Any = check_of(K)
-# The fields that a key takes as they are: all but those that it spells, and those that answers do not depend on.
+_checked_k = cast("Callable[[int], int]", check_of(K))
+# A key holds all fields as they are, except those that it spells and those that do not change the answer.
 _SPELLED = ["texts", "where", "tags_any", "tags_all", "fusion", "boost", "vectors", "fields"]
 _UNKEYED = ["notes", "threads", "recall", "queries", "has_filters"]
 _plain = attrgetter(*(f.name for f in fields_of(Question) if f.name not in _SPELLED + _UNKEYED))
@@ -224,8 +225,8 @@ def _checked_texts(texts: Iterable[str]) -> list[str]:
     return texts
 
 
-def _checked_vectors(vectors: Any, count: int) -> NDArray[np.float32]:
-    """A float32 row for each question."""
+def _checked_vectors(vectors: Vectors, count: int) -> NDArray[np.float32]:
+    """Return the vectors as float32, one row for each question."""
     if len(vectors) != count:
         raise ValueError(f"{count} questions have a vector each, not {len(vectors)} together")
     found = np.asarray(vectors)
@@ -233,7 +234,7 @@ def _checked_vectors(vectors: Any, count: int) -> NDArray[np.float32]:
         raise ValueError(f"vectors must be real numbers, not {found.dtype}")
     if found.dtype == np.float32:
         return np.ascontiguousarray(found).reshape(count, found.size // max(count, 1))
-    with np.errstate(over="ignore"):  # infinity is refused where it is searched
+    with np.errstate(over="ignore"):  # the search refuses infinity
         return np.ascontiguousarray(found, dtype=np.float32).reshape(
             count, found.size // max(count, 1)
         )

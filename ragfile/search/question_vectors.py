@@ -1,4 +1,8 @@
-"""Questions as vectors: the embedder that the caller gave, or the model that the file records."""
+"""Vectors of questions, by the caller's embedder or the model that the file records."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -6,6 +10,12 @@ from ragfile.embedding.protocol import Embedder, embedded, embedder_of_file, ope
 from ragfile.errors import ModelError, ProviderError
 from ragfile.ground import offline as network
 from ragfile.ground.lru import Lru
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from ragfile.types import Float32s, StrPath
 
 NO_EMBEDDER = (
     "the file does not record its embedder: name one (embedder=, --embedder), "
@@ -15,25 +25,30 @@ KEPT = 256  # questions
 
 
 class QuestionVectors:
-    """What makes vectors of the questions to one file, whose recorded model is `model`, a dict or None.
+    """Embeds the questions to one file, which records its model in `model`.
 
-    A file never makes anybody talk to a server: of recorded models, only those on this machine are
-    opened. `offline` holds for the given one, too.
+    A file alone never causes a network request: of recorded models, only those on this machine are
+    opened. `offline` also binds the embedder that the caller gave.
     """
 
-    def __init__(self, path, model, dim, *, given, cache, counters, offline):
+    def __init__(
+        self, path: str, model: Mapping[str, Any] | None, dim: int | None, *,
+        given: str | Embedder | None, cache: StrPath | bool | None, counters: dict[str, int],
+        offline: bool,
+    ) -> None:  # fmt: skip
         self.path, self.model, self.dim = path, model or {}, dim
-        self.cache, self.kept, self.counters = cache, Lru(KEPT), counters
+        self.cache, self.counters = cache, counters
+        self.kept: Lru[str, Float32s] = Lru(KEPT)
         self.is_off, self.is_offline = isinstance(given, str) and given == "none", offline
         self._unopened = ""
         self._embedder = None if given is None else self._checked(self._open(given))
 
-    def is_for(self, model: dict[str, object] | None, dim: int | None) -> bool:
-        """Whether these are vectors of a recorded model."""
+    def is_for(self, model: Mapping[str, object] | None, dim: int | None) -> bool:
+        """Return whether these are vectors of a recorded model."""
         return self.model == (model or {}) and self.dim == dim
 
-    def _open(self, given):
-        """The embedder that was named; None, with the reason kept, for one that offline leaves no way to."""
+    def _open(self, given: str | Embedder) -> Embedder | None:
+        """Return the embedder of a name, or None, with the reason kept, if it needs the network offline."""
         with network.offline(self.is_offline):
             try:
                 return open_embedder(given, cache=self.cache)
@@ -45,13 +60,13 @@ class QuestionVectors:
 
     @property
     def embedder(self) -> Embedder | None:
-        """The one given, else the recorded model where it is on this machine; it is opened when first asked for."""
+        """The given embedder, else the recorded model if it is on this machine; opened on first use."""
         if self._embedder is None and not self.is_off and self.model.get("spec"):
             self._embedder = self._checked(embedder_of_file(self.model["spec"], cache=self.cache))
         return self._embedder
 
-    def of(self, texts: list[str]) -> tuple[np.ndarray | None, str]:
-        """(vectors, "") or (None, why there are none)."""
+    def of(self, texts: list[str]) -> tuple[Float32s | None, str]:
+        """Return (vectors, "") or (None, reason)."""
         try:
             if self.is_off:
                 return None, "the embedder none was asked for"
@@ -67,11 +82,11 @@ class QuestionVectors:
                 return self._made(embedder, texts), ""
         except MemoryError:
             raise
-        except Exception as error:  # noqa: BLE001 - anybody may write an embedder, and it may raise anything
+        except Exception as error:  # noqa: BLE001 - a user's embedder may raise anything
             return None, f"no embedding: {str(error) or type(error).__name__}"
 
-    def _made(self, embedder: Embedder, texts):
-        """Vectors of questions; the last few hundred are kept."""
+    def _made(self, embedder: Embedder, texts: list[str]) -> Float32s:
+        """Return the vectors of questions, from the cache where it has them."""
         known = {text: self.kept.get(text) for text in texts}
         new = [text for text, vector in known.items() if vector is None]
         if new:
@@ -81,8 +96,8 @@ class QuestionVectors:
                 self.kept.put(text, vector)
         return np.array([known[text] for text in texts], dtype=np.float32).reshape(len(texts), -1)
 
-    def _checked(self, embedder):
-        """The embedder, if its vectors can be compared with the file's."""
+    def _checked(self, embedder: Embedder | None) -> Embedder | None:
+        """Return the embedder; ModelError if its vectors cannot be compared with the file's."""
         if embedder is None or not self.model:
             return embedder
         made, recorded = embedder.model, self.model
@@ -93,6 +108,6 @@ class QuestionVectors:
                 f"not {made.name} ({made.dims})"
             )
         if not made.is_of(recorded):
-            here = told(made.record())
-            raise ModelError(f"{self.path} was built with {told(recorded)}, not {here}")
+            given = told(made.record())
+            raise ModelError(f"{self.path} was built with {told(recorded)}, not {given}")
         return embedder

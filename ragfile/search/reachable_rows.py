@@ -1,9 +1,9 @@
-"""The k best rows by one retriever, or all that reach a score: what `rf.match`, `rf.nearest` and `rf.score` do."""
+"""Exact search by one retriever: `match`, `nearest` and `score` of a knowledge base."""
 
 from __future__ import annotations
 
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
 import numpy as np
 
@@ -16,26 +16,34 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ragfile.search.rows import Found, SearchedRows
-    from ragfile.types import FieldWeights, Float32s, RowFilters, Rows, Vector, Vectors
+    from ragfile.search.rows import Found, SearchedRows, Selection
+    from ragfile.types import FieldWeights, Float32s, RowFilter, RowFilters, Rows, Vector, Vectors
 
 
-def sets_of(base: SearchedRows, where: RowFilters | None, count: int) -> Any:
-    """Return the rows that all of so many questions may find, or each of them."""
+class Bm25Options(TypedDict, total=False):
+    """Parameters of BM25."""
+
+    k1: float | None
+    b: float | None
+    fields: FieldWeights | None
+
+
+def sets_of(base: SearchedRows, where: RowFilters | None, count: int) -> Selection:
+    """Return the rows that all of `count` questions may find, or those of each question."""
     if not row_sets.is_one_each(where):
         return base.select(where)
-    each: Any = where
+    each = cast("Sequence[RowFilter | None]", where)
     if len(each) != count:
         raise ValueError(f"where has {len(each)} filters for {count} questions")
     return RowSets.of(each, base.select)
 
 
 def nearest(
-    base: SearchedRows, vectors: Vector | Vectors, k: int | None, chosen: Any, threads: int | None,
+    base: SearchedRows, vectors: Vector | Vectors, k: int | None, chosen: Selection, threads: int | None,
     *, min_score: Vector | float | None = None, effort: float = 1.0,
     recall: NDArray[np.float64] | None = None,
 ) -> Found:  # fmt: skip
-    """Return the k best rows for each vector, or with k=None all that reach `min_score`."""
+    """Return the k best rows for each vector, or with k=None all rows that reach `min_score`."""
     queries = np.asarray(vectors)
     floors = None
     if min_score is not None:
@@ -48,11 +56,11 @@ def nearest(
 
 
 def match(
-    base: SearchedRows, texts: Sequence[str], k: int | None, chosen: Any, threads: int | None, *,
+    base: SearchedRows, texts: Sequence[str], k: int | None, chosen: Selection, threads: int | None, *,
     min_score: Vector | float | None = None, k1: float | None = None, b: float | None = None,
     fields: FieldWeights | None = None,
 ) -> Found:  # fmt: skip
-    """Return the same by BM25."""
+    """Return the k best rows for each text by BM25, or with k=None all rows that reach `min_score`."""
 
     def ask(k: int) -> Found:
         return base.match(texts, k, chosen, threads, k1=k1, b=b, fields=fields, notes=Notes())
@@ -61,30 +69,32 @@ def match(
         return ask(_at_most(base, k))
     floors = row_sets.one_for_each(-np.inf if min_score is None else min_score, len(texts))
     most = base.live if k is None else _at_most(base, k)
-    return exact.all_reaching(lambda k: exact.reaching(ask(k), floors), most)
+    found: Found = exact.all_reaching(lambda k: exact.reaching(ask(k), floors), most)
+    return found
 
 
 def score(
-    base: SearchedRows, rows: Rows, *, text: str | None, vector: Vector | None, **options: Any
-) -> Float32s:
-    """Return the exact score of each row; -1, which fills answers up, scores -inf. Deleted rows are refused."""
+    base: SearchedRows, rows: Rows, *, text: str | None, vector: Vector | None,
+    **options: Unpack[Bm25Options],
+) -> Float32s:  # fmt: skip
+    """Return the exact score of each row; -1, the padding of an answer, scores -inf. Deleted rows are refused."""
     wanted = np.asarray(rows)
     if wanted.ndim != 1 or (wanted.size and wanted.dtype.kind not in "iu"):
         raise TypeError(f"rows are a list of row numbers, not {rows!r:.80}")
     if (text is None) == (vector is None):
         raise ValueError("score needs a text or a vector: give text= or vector=")
-    asked: Any = {"text": text, "vector": vector, "notes": Notes(), **options}
+    notes = Notes()
     if wanted.size and wanted.min() >= 0 and wanted.max() < base.count == base.live:
-        return base.scores_of(wanted, **asked)
+        return base.scores_of(wanted, text=text, vector=vector, notes=notes, **options)
     base.check_live(row_sets.checked_rows(wanted, base.count))
     named = wanted != -1
     scores = np.full(len(wanted), exact.NOTHING, np.float32)
-    scores[named] = base.scores_of(wanted[named], **asked)
+    scores[named] = base.scores_of(wanted[named], text=text, vector=vector, notes=notes, **options)
     return scores
 
 
 def _at_most(base: SearchedRows, k: int) -> int:
-    """Return k, or the number of live rows where there are fewer: room for more would be wasted."""
+    """Return k, or the number of live rows if there are fewer."""
     if index(k) < 0:
         raise ValueError(f"k must not be negative, not {k}")
     return min(index(k), base.live)

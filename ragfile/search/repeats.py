@@ -1,12 +1,12 @@
-"""Answers without passages that nearly repeat a better one, filled up to the places that were asked for.
+"""Answers without passages that nearly repeat a better one, filled up with passages from further down.
 
-Repeats leave places that passages after them must fill, so the retrievers are asked four times as deep until there are
-enough, or until they have nothing more to list. Of calibrated fusion, and of a retriever alone, the answer is that of
-the whole ranking: a row counts only when no row that is not listed could stand before it, because it would score at most
-what the last ones of both lists score together. So pages join without a gap. Where scores are made of the candidates
-alone (RRF, blend, rewrites, boosts, diversity), the answer is that of the pool at which it was filled.
+The retrievers propose four times as many candidates until there are enough results, or no more candidates. Under
+calibrated fusion, and for one retriever alone, the answer equals that of the whole ranking: a row counts only if no
+unlisted row could precede it, because that would score at most as much as the last ones of both lists together. So
+pages join without gaps. Where scores depend on the candidates (RRF, blend, rewrites, boosts, diversity), the answer is
+that of the pool that filled it.
 
-A round costs a few times the one before, and the last one at most a look at every row.
+Each round costs a few times the previous one; the last one scans every row at most.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.search import paging_and_diversity, retriever_fusion
+from ragfile.search.retriever_fusion import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,37 +33,40 @@ if TYPE_CHECKING:
     from ragfile.search.rows import SearchedRows
 
 DEEPER = 4
-TOGETHER = 1 << 21  # candidates that are in memory at a time
-PIECE = 32  # passages that are read at a time
+TOGETHER = 1 << 21  # candidates in memory at a time
+PIECE = 32  # passages read at a time
 
 
 def without(base: SearchedRows, question: Question, ask: Callable[[Question], Ranked]) -> Ranked:
-    """The answers of a question that wants distinct passages; `ask` gives all candidates of its retrievers, in order."""
+    """Return the answers without repeats; `ask` returns all candidates of a question's retrievers, in order."""
     everyone, depth = list(range(len(question.texts))), question.depth
-    parts, left = [], everyone
+    parts: list[Part] = []
+    left = everyone
     while left or not parts:
-        short = []
+        short: list[int] = []
         for places in _together(left, depth):
             asked = question if places == everyone else question.part(places, question.where)
             found = _Round(base, replace(asked, pool=depth).limited(base.live), ask)
             done = [i for i in range(len(places)) if found.is_filled[i] or found.is_all[i]]
             if done or not parts:
-                parts.append(([places[i] for i in done], found.answers(done), ""))
+                parts.append(Part([places[i] for i in done], found.answers(done), ""))
             short += [places[i] for i in range(len(places)) if i not in done]
         left, depth = short, min(depth * DEEPER, base.live)
     return retriever_fusion.together(len(everyone), parts)
 
 
-def _together(places, depth):
-    """Places in groups whose candidates fit in memory."""
+def _together(places: list[int], depth: int) -> list[list[int]]:
+    """Return places in groups with candidates that fit in memory."""
     size = max(1, TOGETHER // max(depth, 1))
     return [places[at : at + size] for at in range(0, max(len(places), 1), size)]
 
 
 class _Round:
-    """What some questions find at one depth: `is_filled`, and `is_all` where a deeper look finds nothing more."""
+    """The answers at one depth: whether each `is_filled`, and `is_all` if more depth finds no more."""
 
-    def __init__(self, base, question, ask):
+    def __init__(
+        self, base: SearchedRows, question: Question, ask: Callable[[Question], Ranked]
+    ) -> None:
         self.base, self.question = base, question
         found = ask(question)
         counts = (found.rows >= 0).sum(axis=1).tolist()
@@ -72,7 +76,7 @@ class _Round:
             for i, (n, is_all) in enumerate(zip(counts, self.is_all, strict=True))
         ]
         raised = paging_and_diversity.raised(base, question, found)
-        left = (raised.rows >= 0).sum(axis=1).tolist()  # without those that score too little
+        left = (raised.rows >= 0).sum(axis=1).tolist()  # those that reach min_score
         limit = None if question.diversity else question.wanted
         kept = [
             first(base, rows[: min(n, known)].tolist(), limit, question.notes)
@@ -85,11 +89,11 @@ class _Round:
         ]
 
     def answers(self, chosen: list[int]) -> Ranked:
-        """Those of some of the questions."""
+        """Return the answers to some of the questions."""
         return paging_and_diversity.placed(self.base, self.question, self.ranked.of(chosen))
 
-    def _sure(self, found, i, count):
-        """How many candidates stand where they would stand in the ranking of all rows."""
+    def _sure(self, found: Ranked, i: int, count: int) -> int:
+        """Return how many candidates have the same rank among all rows."""
         question = self.question
         if found.score_type != "calibrated" or question.boost or question.diversity:
             return count
@@ -107,7 +111,7 @@ class _Round:
 
 
 def first(base: SearchedRows, rows: list[int], limit: int | None, notes: Notes) -> NDArray[np.intp]:
-    """Places of the rows, in order, that do not repeat one before: the first `limit` of them, or all."""
+    """Return the places of the first `limit` rows that repeat none before them, or of all such rows."""
     seen = unlike(base)
     flags = (is_new for piece in _pieces(base, rows, notes) for is_new in seen.of(piece))
     new = (at for at, is_new in enumerate(flags) if is_new)
@@ -115,19 +119,19 @@ def first(base: SearchedRows, rows: list[int], limit: int | None, notes: Notes) 
 
 
 def unlike(base: SearchedRows) -> reranker.Unlike | reranker.UnlikeTexts:
-    """What tells repeats: by vectors where a file has them, else by texts."""
+    """Return an empty detector of repeats: by vectors if the file has them, else by texts."""
     from ragfile.search import reranker
 
     return reranker.Unlike() if base.has_vectors else reranker.UnlikeTexts()
 
 
 def contents(base: SearchedRows, rows: list[int], notes: Notes) -> Iterator[Any]:
-    """What it compares of each row, read in pieces as far as somebody looks."""
+    """Yield the vector or text of each row, read in pieces as far as the caller iterates."""
     return itertools.chain.from_iterable(_pieces(base, rows, notes))
 
 
 def _pieces(base: SearchedRows, rows: list[int], notes: Notes) -> Iterator[Any]:
-    """Vectors, where those of rows without one are unlike all others, or texts."""
+    """Yield the vectors or texts of rows in pieces. A row without a vector has NaN, which equals no other."""
     for at in range(0, len(rows), PIECE):
         piece = rows[at : at + PIECE]
         if base.has_vectors:

@@ -1,10 +1,9 @@
-"""A short list of candidates put in a better order, or made shorter. The whole is pure: candidates go in and
-are left alone.
+"""Reorder or shorten a list of candidates. The functions do not change their arguments, `reordered` excepted.
 
-rerank(query, candidates)                       by the built-in lexical measure, no model needed
+rerank(query, candidates)                       by the built-in lexical measure, without a model
 rerank(query, candidates, CrossEncoder(name))   by a model that reads query and text together
 reordered(query, hits, model, 0, 10)            the ten best of a search's hits, in a new order
-distinct_vectors(vectors), distinct_texts(texts)    positions left when near-duplicates are dropped
+distinct_vectors(vectors), distinct_texts(texts)    positions that remain without near-duplicates
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import math
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import Any, Literal, TypeAlias, cast
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast
 
 import numpy as np
 import xxhash
@@ -26,47 +25,65 @@ from ragfile.records import Candidate, Hit, Hits, best_first
 from ragfile.text import words
 from ragfile.types import Fields, Reranker
 
-EVIDENCE = 0.25  # the built-in measure's weight against the former order
-WITH_PATHS = 0.1  # the same where it reads header paths; see bench/eval.md
-LONGEST = 10  # words of a question, stop words aside; longer ones keep the order that was
-READ = 40  # hits of a search that are read
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from ragfile.types import Floats
+
+EVIDENCE = 0.25  # the built-in measure's weight against the previous order
+WITH_PATHS = 0.1  # the same if it reads header paths; see bench/eval.md
+LONGEST = 10  # words without stop words; longer questions keep the previous order
+READ = 40  # hits of a search that are reordered
 SAME_COSINE = 0.98
 SAME_BITS = 3
-SHINGLE = (
-    2  # words: single ones make texts that share a vocabulary look alike, triples part near copies
-)
+# Words of a shingle: single words make texts with a common vocabulary similar, triples separate near copies.
+SHINGLE = 2
 
 _HALF = re.compile("[\ud800-\udfff]")
 
 
 Scorer: TypeAlias = Callable[[str, Sequence[str]], Iterable[float]]
-"""A function in the place of a Reranker."""
+"""A function to use instead of a Reranker."""
 
 
 def rerank(
     query: str, candidates: Iterable[Candidate | Hit | Fields],
     model: str | Reranker | Scorer | None = None,
 ) -> list[Candidate]:  # fmt: skip
-    """Candidates with new scores, best first; equal scores by (doc_id, chunk_index).
+    """Return candidates with new scores, best first.
 
-    `model` is None (built in), anything with `score(query, texts) -> numbers`, a function like that, or a
-    cross-encoder's name.
+        best = ragfile.rerank("rotate keys", hits, "cross-encoder/ms-marco-MiniLM-L-6-v2")[:5]
+
+    Args:
+        query: The question.
+        candidates: Candidates, hits or mappings; they are not changed.
+        model: None for the built-in lexical measure, the name of a cross-encoder (needs the extra `st`),
+            an object with `score(query, texts)`, or such a function.
+
+    Returns:
+        Candidates by falling score, ties by (doc_id, chunk_index).
+
+    Raises:
+        ValueError: The model did not return one finite number for each text.
+        TypeError: `model` is of another type.
     """
-    candidates = [Candidate.of(c) for c in candidates]
-    if not candidates:
+    found = [Candidate.of(c) for c in candidates]
+    if not found:
         return []
-    texts = [c.content for c in candidates]
+    texts = [c.content for c in found]
     if model is None:
-        scores = _builtin(query, texts, [c.score for c in candidates])
+        scores = _builtin(query, texts, [c.score for c in found])
     else:
         scores = [float(s) for s in _scorer(model)(query, texts)]
-    if len(scores) != len(candidates) or not all(map(math.isfinite, scores)):
+    if len(scores) != len(found) or not all(map(math.isfinite, scores)):
         raise ValueError("a re-ranking model gives one finite number per text")
-    return best_first(c.scored(s) for c, s in zip(candidates, scores, strict=True))
+    return best_first(c.scored(s) for c, s in zip(found, scores, strict=True))
 
 
-def _scorer(model: Any) -> Scorer:
-    """What gives the scores: a model's `score`, or a plain function."""
+def _scorer(model: str | Reranker | Scorer) -> Scorer:
+    """Return the function that scores: a model's `score`, or the function itself."""
     if isinstance(model, str):
         return CrossEncoder(model).score
     scorer = getattr(model, "score", None) or model
@@ -81,18 +98,19 @@ def _scorer(model: Any) -> Scorer:
 BY_SCORE = ("min_score", "diversity", "group")
 
 
-def check(options):
+def check(options: Mapping[str, object]) -> None:
     """Refuse options that depend on scores, which re-ranking replaces. `options` has all of them."""
     for name in BY_SCORE:
         if options[name] not in (None, 0):
-            raise ValueError(f"rerank replaces the scores, so it does not go with {name}")
+            raise ValueError(f"rerank replaces the scores, so it cannot be combined with {name}")
 
 
 def reordered(
     query: str, hits: Hits, model: Literal[True] | str | Reranker, offset: int, k: int
 ) -> Hits:
-    """k hits from `offset` on, by the built-in measure (True) or a model, which read header paths and
-    texts. A hit's former score stays in `scores` under the name of its type.
+    """Return k hits from `offset` on, reordered by the built-in measure (True) or a model.
+
+    Both read header paths and texts. A hit's previous score stays in `scores` under the name of its type.
     """
     texts, before = [_with_path(hit) for hit in hits], [hit.score for hit in hits]
     if model is True:
@@ -110,30 +128,34 @@ def reordered(
     return hits
 
 
-def _measured(query, texts, before):
-    """The built-in measure where it helps: of a long question every passage has some words."""
+def _measured(query: str, texts: Sequence[str], before: Sequence[float]) -> list[float]:
+    """Return scores by the built-in measure, which keeps the order of long questions: every passage has some of their words."""
     dull = STOP_WORDS["english-1"]
     asked = sum(word not in dull for word in words(query))
     return _builtin(query, texts, before, WITH_PATHS if asked <= LONGEST else 0.0, dull)
 
 
-def _with_path(hit):
+def _with_path(hit: Hit) -> str:
     path = hit.metadata.get("headers")
     return f"{path}\n{hit.text}" if isinstance(path, str) and path else hit.text
 
 
-def _builtin(query, texts, before, evidence=EVIDENCE, dull=frozenset()):
-    """Three quarters of the order that was, one quarter of the query's words and word pairs in the text.
+def _builtin(
+    query: str, texts: Sequence[str], before: Sequence[float], evidence: float = EVIDENCE,
+    dull: Collection[str] = frozenset(),
+) -> list[float]:  # fmt: skip
+    """Return scores of three quarters previous order, one quarter words and word pairs of the query.
 
-    Each weighs by its rarity among the candidates; words that are `dull` count in pairs alone. It lifts texts
-    that hold all of the question over those that repeat a part of it; over a good lexical order it changes
-    little, by design.
+    Each feature weighs by its rarity among the candidates; `dull` words count in pairs only. Texts with
+    the whole question rise above those that repeat a part of it; a good lexical order changes little, by
+    design.
     """
     count, held = _features(query, texts, dull)
     rarity = [math.log((len(texts) + 1) / (sum(f in h for h in held) + 0.5)) for f in range(count)]
     whole = math.fsum(rarity)
     low, high = min(before), max(before)
-    scores, shares = [], {}
+    scores: list[float] = []
+    shares: dict[frozenset[int], float] = {}
     for has, score in zip(held, before, strict=True):
         if (share := shares.get(has)) is None:
             share = shares[has] = math.fsum(rarity[f] for f in has) / whole if whole else 0.0
@@ -142,15 +164,19 @@ def _builtin(query, texts, before, evidence=EVIDENCE, dull=frozenset()):
     return scores
 
 
-def _features(query, texts, dull):
-    """(how many stems and pairs of neighbouring stems the query has, which of them each text has).
+def _features(
+    query: str, texts: Sequence[str], dull: Collection[str]
+) -> tuple[int, list[frozenset[int]]]:
+    """Return the number of the query's stems and stem pairs, and those that each text has.
 
-    The core hands out the few words that begin as the query's stems do; only these are stemmed.
+    The core finds the few words with the beginning of one of the query's stems; only these are stemmed.
     """
     asked = _stems(words(query))
     stems = dict.fromkeys(asked)
-    numbers: dict[Any, int] = {}
-    for feature in (*(stem for stem in stems if stem not in dull), *itertools.pairwise(asked)):
+    numbers: dict[str | tuple[str, str], int] = {}
+    features: list[str | tuple[str, str]] = [stem for stem in stems if stem not in dull]
+    features += itertools.pairwise(asked)
+    for feature in features:
         numbers.setdefault(feature, len(numbers))
     starts = [start for stem in stems for start in _starts(stem)]
     found = _core.mentions([text.lower() for text in texts], starts)
@@ -160,59 +186,79 @@ def _features(query, texts, dull):
     return len(numbers), [frozenset(_core.held(each, known, numbers)) for each in found]
 
 
-def _stems(found):
-    import Stemmer  # here, so that importing ragfile does not load it
+class _Stemmer(Protocol):
+    """What is used of a Stemmer.Stemmer."""
 
-    stemmer = Stemmer.Stemmer("english")
+    def stemWord(self, word: str, /) -> str: ...
+    def stemWords(self, words: list[str], /) -> list[str]: ...
+
+
+def _stems(found: list[str]) -> list[str]:
+    import Stemmer  # importing ragfile does not load it
+
+    stemmer: _Stemmer = Stemmer.Stemmer("english")
     try:
-        return stemmer.stemWords(found)
+        return list(stemmer.stemWords(found))
     except UnicodeEncodeError:  # of lone surrogates, whose words are their own stems
         return [word if _HALF.search(word) else stemmer.stemWord(word) for word in found]
 
 
-def _starts(stem):
-    """How the words begin that have a stem: as it does, but for `dying` (die) and `aing` (a)."""
+def _starts(stem: str) -> tuple[str, ...]:
+    """Return the beginnings of all words with a stem: the stem, except for `dying` (die) and `aing` (a)."""
     if len(stem) == 1:
         return stem, f"{stem}e", f"{stem}i"
     return (stem, f"{stem[0]}y") if stem[1:] == "ie" else (stem,)
 
 
+class _Predictor(Protocol):
+    """What is used of a sentence_transformers.CrossEncoder."""
+
+    def predict(
+        self, sentences: list[tuple[str, str]], *, batch_size: int
+    ) -> NDArray[np.float32]: ...
+
+
 class CrossEncoder:
-    """A sentence-transformers cross-encoder, loaded when it is first asked."""
+    """A sentence-transformers cross-encoder, loaded on first use. It needs the extra `st`."""
 
     def __init__(self, name: str, *, batch_size: int = 32) -> None:
         self.name, self.batch_size = name, batch_size
 
     def score(self, query: str, texts: Sequence[str]) -> list[float]:
-        """One number for each text."""
+        """Return a score for each text."""
         model = _cross_encoder(self.name)
-        return model.predict([(query, text) for text in texts], batch_size=self.batch_size).tolist()
+        pairs = [(query, text) for text in texts]
+        return list(model.predict(pairs, batch_size=self.batch_size).tolist())
 
 
 @cache
-def _cross_encoder(name):
+def _cross_encoder(name: str) -> _Predictor:
     library = optional("sentence_transformers", "re-ranking with a cross-encoder")
-    return library.CrossEncoder(name)
+    encoder: _Predictor = library.CrossEncoder(name)
+    return encoder
 
 
-def _unit(vectors):
-    vectors = np.asarray(vectors, dtype=np.float64)
-    norms = np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.divide(vectors, norms, out=np.zeros_like(vectors), where=norms > 0)
+def _unit(vectors: ArrayLike) -> NDArray[np.float64]:
+    """Return vectors of length 1; zeros stay zeros."""
+    rows = np.asarray(vectors, dtype=np.float64)
+    norms = np.linalg.norm(rows, axis=1, keepdims=True)
+    units: NDArray[np.float64] = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
+    return units
 
 
 class Unlike:
-    """Vectors of which none repeats another one."""
+    """A set of vectors in which none nearly repeats another."""
 
     def __init__(self, threshold: float = SAME_COSINE) -> None:
-        self.threshold, self._count, self._kept = threshold, 0, np.empty((0, 0))
+        self.threshold, self._count = threshold, 0
+        self._kept: NDArray[np.float64] = np.empty((0, 0))
 
-    def has(self, vector: Any) -> bool:
-        """Whether the cosine to one of them is the threshold or more."""
+    def has(self, vector: Floats) -> bool:
+        """Return whether the cosine to a vector of the set reaches the threshold."""
         return self._repeats(_unit([vector])[0])
 
-    def of(self, vectors: Any) -> Iterator[bool]:
-        """The same as keeps of one after the other, with one product for all that was there before."""
+    def of(self, vectors: ArrayLike) -> Iterator[bool]:
+        """Yield `keeps` of each vector, with one product against the set as it was before."""
         rows, before = _unit(vectors), self._count
         near = (self._kept[:before] @ rows.T).max(axis=0) if before else np.full(len(rows), -np.inf)
         for row, nearest in zip(rows, near.tolist(), strict=True):
@@ -224,15 +270,15 @@ class Unlike:
                 self._keep(row)
             yield not repeats
 
-    def keeps(self, vector: Any) -> bool:
-        """Takes a vector, unless it repeats one; whether it did."""
+    def keeps(self, vector: Floats) -> bool:
+        """Add a vector unless it repeats one. Return whether it was added."""
         row = _unit([vector])[0]
         if self._repeats(row):
             return False
         self._keep(row)
         return True
 
-    def _keep(self, row):
+    def _keep(self, row: NDArray[np.float64]) -> None:
         if self._count == len(self._kept):
             grown = np.empty((2 * self._count + 8, len(row)))
             grown[: self._count] = self._kept.reshape(self._count, len(row))
@@ -240,54 +286,52 @@ class Unlike:
         self._kept[self._count] = row
         self._count += 1
 
-    def _repeats(self, row):
+    def _repeats(self, row: NDArray[np.float64]) -> bool:
         known = self._kept[: self._count]
         return self._count > 0 and float((known @ row).max()) >= self.threshold
 
 
 class UnlikeTexts:
-    """Texts of which none repeats another one: their SimHashes differ in more than `bits`."""
+    """A set of texts in which none nearly repeats another: their SimHashes differ in more than `bits`."""
 
     def __init__(self, bits: int = SAME_BITS) -> None:
-        self.bits, self._kept = bits, []
+        self.bits = bits
+        self._kept: list[int] = []
 
     def has(self, text: str) -> bool:
-        """Whether it repeats one of them."""
+        """Return whether a text repeats one of the set."""
         return self._repeats(simhash(text))
 
     def of(self, texts: Iterable[str]) -> Iterator[bool]:
-        """Whether it keeps each of some texts, one after the other."""
+        """Yield `keeps` of each text."""
         return map(self.keeps, texts)
 
     def keeps(self, text: str) -> bool:
-        """Takes a text, unless it repeats one; whether it did."""
+        """Add a text unless it repeats one. Return whether it was added."""
         mark = simhash(text)
         if self._repeats(mark):
             return False
         self._kept.append(mark)
         return True
 
-    def _repeats(self, mark):
+    def _repeats(self, mark: int) -> bool:
         return any((mark ^ other).bit_count() <= self.bits for other in self._kept)
 
 
-def distinct_vectors(vectors, threshold=SAME_COSINE):
-    """Positions, in order, of the rows whose cosine to every earlier one kept is below the threshold."""
+def distinct_vectors(vectors: ArrayLike, threshold: float = SAME_COSINE) -> list[int]:
+    """Return the positions of the vectors with a cosine below the threshold to every earlier one kept."""
     kept = Unlike(threshold).of(vectors)
     return [i for i, is_new in enumerate(kept) if is_new]
 
 
-def distinct_texts(texts, bits=SAME_BITS):
-    """Positions, in order, of the texts whose SimHash is more than `bits` from every earlier one kept."""
+def distinct_texts(texts: Iterable[str], bits: int = SAME_BITS) -> list[int]:
+    """Return the positions of the texts with a SimHash more than `bits` from every earlier one kept."""
     unlike = UnlikeTexts(bits)
     return [i for i, text in enumerate(texts) if unlike.keeps(text)]
 
 
-def simhash(text):
-    """64 bits that differ little where texts differ little:
-
-    the majority vote, bit by bit, of hashed word pairs.
-    """
+def simhash(text: str) -> int:
+    """Return 64 bits that differ little if texts differ little: a majority vote of hashed word pairs."""
     found = words(text)
     spread = [" ".join(found[i : i + SHINGLE]) for i in range(max(1, len(found) - SHINGLE + 1))]
     hashes = np.array([xxhash.xxh3_64_intdigest(s.encode()) for s in spread], dtype="<u8")

@@ -1,4 +1,4 @@
-"""The answers to a batch as arrays, for programs that rank, judge or join them: no hit is made."""
+"""The answers to a batch as arrays, for programs that rank, judge or join them. No hits are made."""
 
 from __future__ import annotations
 
@@ -18,13 +18,18 @@ if TYPE_CHECKING:
 
 
 class ResultColumns:
-    """The answers to m questions, best first: `rows` (int64) and `scores` (float64) are [m, k].
+    """The answers to m questions as arrays, best first.
 
-    `parts` has the scores of each retriever, float32 [m, k], by its name. Shorter answers are filled
-    up with row -1, score -inf and parts NaN. `score_type` says what the scores are, `degraded` why a
-    retriever was left out, `timings` are milliseconds by stage, `generation` is the commit's. `estimated_recall`,
-    float64 [m], is the share of the best by vector that each answer has: 1 but for an effort below 1,
-    and then by estimate where nothing proves it.
+    Attributes:
+        rows: Row numbers int64[m, k]; unused places hold -1.
+        scores: Scores float64[m, k]; unused places hold -inf.
+        parts: Scores float32[m, k] by retriever; NaN in unused places.
+        score_type: The kind of `scores`, such as "calibrated" or "bm25".
+        degraded: Why a retriever was skipped, or "".
+        timings: Milliseconds by stage.
+        generation: Number of the commit that was searched.
+        estimated_recall: float64[m], the share of the best by vector that each answer has: 1 unless
+            `effort` is below 1, then an estimate where nothing proves it.
     """
 
     def __init__(
@@ -50,12 +55,12 @@ class ResultColumns:
 
     @property
     def ids(self) -> list[list[str]]:
-        """The ids of the passages, without what fills answers up; read when it is asked for."""
+        """The ids of the passages of each answer, read from the file on access."""
         known = self._passages.ids(np.unique(self.rows[self.rows >= 0]).tolist())
         return [[known[row] for row in rows[rows >= 0].tolist()] for rows in self.rows]
 
     def hits(self, i: int) -> Hits:
-        """The answer to question i as hits, which are read on first look."""
+        """Return the answer to question i as hits, which are read on first access."""
         parts = {name: part[i] for name, part in self.parts.items()}
         hits = self._passages.hits(self.rows[i], self.scores[i], self.score_type, parts)
         found = Hits(hits, degraded=self.degraded, timings=dict(self.timings))
@@ -64,7 +69,8 @@ class ResultColumns:
         return found
 
     def to_arrow(self) -> pyarrow.Table:
-        """A pyarrow.Table with a line for each passage: question, rank, row, id, score, and a column for each retriever."""
+        """Return a pyarrow.Table: a line for each passage with question, rank, row, id, score, and a column for each
+        retriever."""
         arrow = optional("pyarrow", "answers as Arrow tables")
         questions, places = np.nonzero(self.rows >= 0)
         flat = {

@@ -1,16 +1,16 @@
-"""The way of a question through the retrievers of some rows:
+"""Retrieval: a question's way through the retrievers of some rows.
 
-    rows that pass ─ [bm25 ─ vector] ─ both exact scores for every row ─ fusion ─ refining ─ hits
+    rows that pass ─ [bm25 ─ vector] ─ both exact scores for every row ─ fusion ─ paging ─ hits
 
-A retriever that cannot run (no vectors in the file, no embedder, a provider that is down) is left out, and the
-reason goes along.
+A retriever that cannot run (the rows have no vectors, no embedder is available, a provider is down) is skipped, and
+the reason is returned with the answer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,33 +19,31 @@ from ragfile.file.row_sets import RowSets
 from ragfile.ground.annotations import deferred
 from ragfile.records import Hit
 from ragfile.search import paging_and_diversity, query_syntax, repeats, retriever_fusion
-from ragfile.search.retriever_fusion import Ranked
+from ragfile.search.retriever_fusion import Part, Ranked
 
 if TYPE_CHECKING:
     from ragfile.search.question import Notes, Question
     from ragfile.search.question_vectors import QuestionVectors
-    from ragfile.search.rows import SearchedRows
+    from ragfile.search.rows import SearchedRows, Selection
+    from ragfile.types import Floats
 else:
     Notes = deferred("ragfile.search.question", "Notes")
     Question = deferred("ragfile.search.question", "Question")
     QuestionVectors = deferred("ragfile.search.question_vectors", "QuestionVectors")
     SearchedRows = deferred("ragfile.search.rows", "SearchedRows")
+    Floats = deferred("ragfile.types", "Floats")
 
 
 class Retrievers(NamedTuple):
-    """What a question is asked with: its vectors or None, whether BM25 is asked, why a retriever is left out or ""."""
+    """The retrievers of a question: its vectors or None, whether BM25 runs, and why one is skipped, or ""."""
 
-    vectors: Any  # an array
+    vectors: Floats | None
     has_words: bool
     degraded: str
 
 
-Part = tuple["Sequence[int]", "Ranked", str]
-"""Which questions, their answers, and why a retriever was left out."""
-
-
 class Retrieval:
-    """Rows that are searched, and what makes vectors of questions."""
+    """Rows to search, and the vectors of questions."""
 
     __slots__ = ("rows", "vectors")
 
@@ -53,7 +51,7 @@ class Retrieval:
         self.rows, self.vectors = rows, vectors
 
     def found(self, question: Question) -> list[Part]:
-        """Return the answers in parts. Questions that have filters of their own are asked filter by filter."""
+        """Return the answers in parts; questions with their own filters are asked filter by filter."""
         if question.query_syntax and question.mode != "keyword":
             asked = [
                 (places, query_syntax.applied(self.rows, part))
@@ -62,20 +60,22 @@ class Retrieval:
         elif question.has_filters and not self._are_together(question):
             asked = question.by_filter()
         else:
-            return [(range(len(question.texts)), *self._answered(question))]
-        # A part is a question of its own, which wants more rows for a distinct answer again.
-        return [(places, *self._answered(part.limited(self.rows.live))) for places, part in asked]
+            return [Part(range(len(question.texts)), *self._answered(question))]
+        # Making a part raises its pool again if it drops repeats, so it is limited again.
+        return [
+            Part(places, *self._answered(part.limited(self.rows.live))) for places, part in asked
+        ]
 
     def _answered(self, question: Question) -> tuple[Ranked, str]:
         return self._by_name(question) if question.mode == "keyword" else self.by_content(question)
 
     def _are_together(self, question: Question) -> bool:
-        """Whether questions with filters of their own are asked in one go."""
+        """Return whether questions with their own filters are asked together."""
         by_content = question.mode != "keyword" and not question.drop_repeats
         return by_content and question.without is None and not self.rows.are_apart
 
-    def chosen(self, question: Question) -> Any:
-        """Return the rows that a question may find, or each of the questions."""
+    def chosen(self, question: Question) -> Selection:
+        """Return the rows that a question may find, or those of each of its texts."""
         if question.has_filters:
             return RowSets.of(
                 question.where,
@@ -86,13 +86,13 @@ class Retrieval:
         )
 
     def flags(self, question: Question) -> NDArray[np.bool_] | None:
-        """Return the same as a bool for each row, or None for all of them."""
+        """Return a bool for each row: whether a question may find it. None for all rows."""
         return self.rows.flags(self.chosen(question), question.notes)
 
     # ------------------------------------------------------------------------------------------------- by content --
 
     def by_content(self, question: Question) -> tuple[Ranked, str]:
-        """Return the answer by words and vectors, and why a retriever was left out."""
+        """Return the answer by words and vectors, and why a retriever was skipped."""
         chosen, notes = self.chosen(question), question.notes
         notes.note("filter")
         vectors, has_words, degraded = self.retrievers(question)
@@ -100,10 +100,8 @@ class Retrieval:
         if question.fusion is not None:
             retriever_fusion.check(question.fusion)
         if question.fields and (analysis := self.rows.analysis) is not None:
-            analysis.weights_for(question.fields)  # which refuses names that it does not know
-        if (
-            question.drop_repeats and not question.is_whole
-        ):  # some of the texts may be asked for more
+            analysis.weights_for(question.fields)  # refuses unknown fields
+        if question.drop_repeats and not question.is_whole:
             asked = replace(question, vectors=vectors)
             ranked = repeats.without(
                 self.rows,
@@ -119,31 +117,35 @@ class Retrieval:
         notes.note("fuse")
         return ranked, degraded
 
-    def _candidates(self, question: Question, vectors: Any, has_words: bool, chosen: Any) -> Ranked:
+    def _candidates(
+        self, question: Question, vectors: Floats | None, has_words: bool, chosen: Selection
+    ) -> Ranked:
         if has_words and vectors is not None:
             return self.rows.hybrid(question, vectors, chosen)
         return self._by_one(question, vectors, has_words, chosen)
 
-    def _by_one(self, question: Question, vectors: Any, has_words: bool, chosen: Any) -> Ranked:
+    def _by_one(
+        self, question: Question, vectors: Floats | None, has_words: bool, chosen: Selection
+    ) -> Ranked:
         """Return the answer of one retriever, or of none."""
         depth = max(question.depth, question.wanted)
-        if vectors is None and not has_words:
-            return retriever_fusion.nothing("none", len(question.texts), 0)
         if has_words:
             found = self.rows.match(
                 question.texts, depth, chosen, question.threads, queries=question.queries,
                 fields=question.fields, notes=question.notes,
             )  # fmt: skip
-        else:
+        elif vectors is not None:
             found = retriever_fusion.reached(self.rows, question, vectors, depth, chosen)
+        else:
+            return retriever_fusion.nothing("none", len(question.texts), 0)
         name = "bm25" if has_words else "vector"
         question.notes.note(name)
-        return retriever_fusion.one_leg(name, found)
+        return retriever_fusion.alone(name, found)
 
     def retrievers(self, question: Question) -> Retrievers:
-        """Return what a question is asked with."""
+        """Return the retrievers that can run for a question."""
         vectors, degraded, rows = question.vectors, "", self.rows
-        if not rows.live:  # nothing to find, and nothing amiss
+        if not rows.live:  # an empty file is not degraded
             return Retrievers(None, False, "")
         if question.mode == "bm25":
             vectors = None
@@ -176,7 +178,7 @@ class Retrieval:
     def _named(
         self, name: str, k: int, chosen: NDArray[np.bool_] | None, notes: Notes
     ) -> NDArray[np.intp]:
-        """Return rows with metadata that list the name among their "keywords", or of which it is the id, document or source."""
+        """Return the rows with a name among their "keywords", or as their id, document or source."""
         mask = self.rows.listing(name, notes)
         if (document := self.rows.find(name)) is not None:
             mask[document.file_rows.start : document.file_rows.stop] = True
@@ -187,8 +189,7 @@ class Retrieval:
     # ---------------------------------------------------------------------------------------------------- support --
 
     def nearness(self, question: str, hits: Sequence[Hit]) -> float:
-        """Return how many deviations the nearest of some hits is above the mean of the sample, by the vector of the
-        question; -inf where vectors were not asked."""
+        """Return how many deviations the nearest hit's vector score is above the sample's mean; -inf without one."""
         near = [hit.scores["vector"] for hit in hits if "vector" in hit.scores]
         vectors = self.vectors.of([question])[0] if near else None
         if vectors is None:

@@ -1,17 +1,17 @@
-"""What the retrievers of a search propose, made one answer: the middle of searching.
+"""Fusion of the rows that the retrievers propose into one ranking.
 
-    words ─ their vectors' scores ─ the least that a further row's vector must score ─ near rows ─ union ─ fusion ─ cut
+    words ─ vector scores of their rows ─ the least score that another row needs ─ near rows ─ union ─ fusion ─ cut
 
-Words come first, for they cost least, and under calibrated fusion they say what the vector scan need not look for: k
-rows with both scores are known then, and a row that no word brought in would have to beat them by its vector alone. The
-answer is that of both in full, to the bit; the vector scan is two to three times faster.
+Words are searched first because they cost least. Under calibrated fusion they bound the vector scan: k rows then have
+both scores, and a row without any of the words would have to beat them by its vector alone. The answer equals that of
+both searches in full, bit for bit, and the vector scan is two to three times faster.
 
-Each step is one call into the core for all questions (csrc/fusion/fuse.c). tests/oracles/fusing.py says the same slowly.
+Each step is one call into the core for all questions (csrc/fusion/fuse.c). tests/oracles/fusing.py is its slow oracle.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,18 +20,20 @@ from ragfile.file.config import TRANSFORMER_WEIGHT
 from ragfile.search import fusion
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from numpy.typing import NDArray
 
     from ragfile import _core
+    from ragfile.file.row_sets import Words
     from ragfile.search.file_rows import FileRows
     from ragfile.search.question import Notes, Question
-    from ragfile.search.rows import Found, SearchedRows
-    from ragfile.types import Float32s
+    from ragfile.search.rows import Found, SearchedRows, Selection
+    from ragfile.types import Float32s, Floats, FusionChoice
 
-Method = tuple[str, float]  # a method of fusion and its parameter
+Method: TypeAlias = tuple[str, float]  # a method of fusion and its parameter
+FusedArrays: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float32], NDArray[np.float32]]"  # rows, scores, bm25, vector
 PARAMETER = {
     "calibrated": ("w", TRANSFORMER_WEIGHT),
     "rrf": ("rrf_k", fusion.RRF_K),
@@ -40,8 +42,10 @@ PARAMETER = {
 
 
 class Ranked(NamedTuple):
-    """The answers to some questions before they are fetched, a row of each array for each question: row -1, score -inf
-    and parts NaN are what fills up shorter ones. `parts` are the scores by retriever."""
+    """The answers to some questions as arrays, one row for each question.
+
+    Unused places hold row -1, score -inf and NaN in `parts`, the scores by retriever.
+    """
 
     score_type: str
     rows: NDArray[np.int64]
@@ -49,7 +53,7 @@ class Ranked(NamedTuple):
     parts: dict[str, NDArray[np.float32]]
 
     def page(self, first: int, k: int) -> Ranked:
-        """The places from `first` on, k of them."""
+        """Return k places of each answer, from `first` on."""
         if first == 0 and self.rows.shape[1] <= k:
             return self
         places = slice(first, first + k)
@@ -57,12 +61,12 @@ class Ranked(NamedTuple):
         return Ranked(self.score_type, self.rows[:, places], self.scores[:, places], parts)
 
     def of(self, chosen: list[int]) -> Ranked:
-        """The answers to some of the questions."""
+        """Return the answers to some of the questions."""
         parts = {name: part[chosen] for name, part in self.parts.items()}
         return Ranked(self.score_type, self.rows[chosen], self.scores[chosen], parts)
 
     def taken(self, kept: list[NDArray[np.intp]], k: int) -> Ranked:
-        """For each question the k first of the places that are kept, in their order."""
+        """Return the first k of the kept places of each answer, in their order."""
         out = nothing(self.score_type, len(self.rows), k, self.parts)
         for i, places in enumerate(kept):
             places = places[:k]
@@ -73,21 +77,29 @@ class Ranked(NamedTuple):
         return out
 
 
-def nothing(score_type: str, count: int, k: int, names=()) -> Ranked:
-    """Room for the answers to `count` questions, filled with none."""
+def nothing(score_type: str, count: int, k: int, names: Iterable[str] = ()) -> Ranked:
+    """Return `count` empty answers with k places."""
     parts = {name: np.full((count, k), np.nan, np.float32) for name in names}
     return Ranked(
         score_type, np.full((count, k), -1, np.int64), np.full((count, k), -np.inf), parts
     )
 
 
-def together(count: int, parts) -> Ranked:
-    """The answers of parts, (places, answers, …) each, as one; several retrievers can have answered different parts."""
+class Part(NamedTuple):
+    """The answers to some of the questions of a batch."""
+
+    places: Sequence[int]  # of the questions
+    ranked: Ranked
+    degraded: str  # why a retriever was skipped, or ""
+
+
+def together(count: int, parts: Sequence[Part]) -> Ranked:
+    """Return the parts of `count` answers as one; different retrievers may have answered them."""
     if len(parts) == 1:
-        return parts[0][1]
-    width = max((ranked.rows.shape[1] for _, ranked, _ in parts), default=0)
-    kinds = dict.fromkeys(ranked.score_type for _, ranked, _ in parts)
-    names = dict.fromkeys(name for _, ranked, _ in parts for name in ranked.parts)
+        return parts[0].ranked
+    width = max((part.ranked.rows.shape[1] for part in parts), default=0)
+    kinds = dict.fromkeys(part.ranked.score_type for part in parts)
+    names = dict.fromkeys(name for part in parts for name in part.ranked.parts)
     out = nothing(next(iter(kinds), "none"), count, width, names)
     for places, ranked, _ in parts:
         at = np.array(places, np.intp), slice(ranked.rows.shape[1])
@@ -97,44 +109,47 @@ def together(count: int, parts) -> Ranked:
     return out
 
 
-def one_leg(name: str, found) -> Ranked:
-    """The answers of a retriever that was asked alone."""
+def alone(name: str, found: Found) -> Ranked:
+    """Return the answers of one retriever as a ranking."""
     rows, scores = found
     part = np.where(rows < 0, np.float32(np.nan), scores)
     return Ranked(name, rows, scores.astype(np.float64), {name: part})
 
 
 def reached(
-    rows: SearchedRows, question: Question, vectors: Any, k: int, chosen: Any, min_score: Any = None
-) -> Found:
-    """The k best rows by vector, with the question's effort; notes the share of the best that was found."""
+    rows: SearchedRows, question: Question, vectors: Floats, k: int, chosen: Selection,
+    min_score: Float32s | None = None,
+) -> Found:  # fmt: skip
+    """Return the k best rows by vector with the question's effort, and note the recall."""
     threads, effort, notes = question.threads, question.effort, question.notes
     if effort >= 1:
         return rows.nearest(vectors, k, chosen, threads, min_score, notes=notes)
     recall = np.ones(len(vectors))
     found = rows.nearest(vectors, k, chosen, threads, min_score, effort, recall, notes)
-    question.recall.note(recall)
+    if question.recall is not None:
+        question.recall.note(recall)
     return found
 
 
 class RetrieverFusion:
-    """Both retrievers' answers to some questions put together."""
+    """The fusion of both retrievers' answers to some questions."""
 
-    def __init__(self, rows: FileRows, question: Question, vectors: NDArray[Any]) -> None:
+    def __init__(self, rows: FileRows, question: Question, vectors: Floats) -> None:
         self.rows, self.question, self.vectors = rows, question, vectors
         chosen = question.fusion
         self.how = rows.fusion_method if chosen is None else method_of(chosen, recorded(rows))
         self.core = rows.fusion_core
         self.sample = rows.sample_vectors if self.how[0] == "calibrated" else None
         self.threads = 1 if rows.is_elsewhere else question.threads
-        self.words: Any = None  # what least() was given and found: arrays of the core
-        self.queries: Any = None
-        self.near: Any = None
-        self.moments: Any = None
+        # Set by least(), read by ranked():
+        self.words: Found | None = None
+        self.queries: _core.Queries | None = None
+        self.near: NDArray[np.float32] | None = None
+        self.moments: NDArray[np.float64] | None = None
 
     @property
     def is_at_once(self) -> bool:
-        """Whether one call into the core answers: one segment of a file that is here, asked as it is."""
+        """Whether one call into the core answers: a local file of one segment, with its own weights and full effort."""
         question = self.question
         return (
             self.core.is_alone
@@ -142,8 +157,10 @@ class RetrieverFusion:
             and question.effort == 1
         )
 
-    def at_once(self, queries: _core.Queries, rows: Any, width: int, notes: Notes) -> Ranked:
-        """The same as least, the vector scan and ranked, in that one call."""
+    def at_once(
+        self, queries: _core.Queries, rows: Words | _core.Filters | None, width: int, notes: Notes
+    ) -> Ranked:
+        """Do the steps of least, the vector scan and ranked in one call into the core."""
         question = self.question
         found, (words, fusing, vectors) = self.core.answer(
             queries, self.vectors, rows, question.depth, width, question.wanted, self.how, self.sample,
@@ -156,12 +173,12 @@ class RetrieverFusion:
     def _wants_least(self) -> bool:
         return self.how[0] == "calibrated" and not self.question.looks_beyond
 
-    def _named(self, found: Sequence[Any]) -> Ranked:
+    def _named(self, found: FusedArrays) -> Ranked:
         rows, scores, bm25, vector = found
         return Ranked(self.how[0], rows, scores, {"bm25": bm25, "vector": vector})
 
     def least(self, queries: _core.Queries, words: Found) -> Float32s | None:
-        """What the vector scan must reach for each text, given what the words found; None where that cannot be said."""
+        """Return the vector score that other rows need for each text, given the rows with its words; None if unbounded."""
         self.queries, self.words = queries, words
         if self.rows.is_elsewhere:
             prefetch.vector_rows(self.rows.segments, np.unique(words[0][words[0] >= 0]))
@@ -173,7 +190,9 @@ class RetrieverFusion:
         return min_score
 
     def ranked(self, dense: Found, width: int) -> Ranked:
-        """The first `width` of the union of both legs, each row with both exact scores."""
+        """Return the first `width` rows of the union of both retrievers, each with both exact scores."""
+        if self.queries is None or self.words is None or self.near is None or self.moments is None:
+            raise AssertionError("least() comes before ranked()")
         found = self.core.rank(
             self.queries, self.words, self.near, self.moments, dense, width, self.how, self.sample,
             threads=self.threads,
@@ -181,20 +200,20 @@ class RetrieverFusion:
         return self._named(found)
 
 
-def check(chosen) -> None:
-    """Refuses a fusion that no file can be asked for, whatever the retrievers are."""
+def check(chosen: FusionChoice | None) -> None:
+    """Refuse a fusion or parameter that does not exist."""
     method, params = chosen if isinstance(chosen, tuple) else (chosen, {})
     if method is not None:
         fusion.check(method, params)
 
 
-def recorded(rows: SearchedRows) -> Any:  # JSON
-    """The fusion that a file records."""
+def recorded(rows: SearchedRows) -> dict[str, Any]:  # JSON
+    """Return the fusion that a file records, {} if none."""
     return rows.config.get("fusion") or {}
 
 
-def method_of(chosen: Any, by_file: Any) -> Method:
-    """(method, its parameter): the caller's choice before the file's."""
+def method_of(chosen: FusionChoice | None, by_file: Mapping[str, Any]) -> Method:
+    """Return the method of fusion and its parameter: the caller's choice, else the file's."""
     method, params = chosen if isinstance(chosen, tuple) else (chosen, {})
     method = method or by_file.get("method", "calibrated")
     fusion.check(method, params)

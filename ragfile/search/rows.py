@@ -1,17 +1,20 @@
-"""What a search asks of rows, whatever they are stored in.
+"""The rows that a search asks, however they are stored.
 
-A file answers from its map (search/file_rows.py), a dataset by asking its shards (shards/dataset_rows.py). Neither keeps
-anything of a question: what one question notes goes into its Notes.
+A file answers from its map (search/file_rows.py), a dataset by asking its shards (shards/dataset_rows.py).
+Neither keeps state of a question; a question's own notes go into its Notes.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, Unpack
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import numpy as np
+    import pandas
+    import pyarrow
+    import pyarrow.dataset
     from numpy.typing import NDArray
 
     from ragfile import _core
@@ -19,21 +22,33 @@ if TYPE_CHECKING:
     from ragfile.file.row_segment import StoredDocument
     from ragfile.file.stored_rows import RowPlace
     from ragfile.ingest.analysis import Analysis, Statistics
-    from ragfile.records import Chunk, Hits
+    from ragfile.options import SearchOptions
+    from ragfile.records import Chunk, Document, Hit, Hits
     from ragfile.search.query_syntax import Sign
     from ragfile.search.question import Notes, Question
     from ragfile.search.retriever_fusion import Ranked
     from ragfile.types import FieldWeights, Float32s, Int64s, TagFilter, Vector
 
-Found = tuple["Int64s", "Float32s"]
-"""rows [m, k] and scores [m, k], best first; what is left over is row -1 with score -inf."""
+Found: TypeAlias = tuple["Int64s", "Float32s"]
+"""Rows [m, k] and scores [m, k], best first; unused places hold row -1 and score -inf."""
+
+Selection: TypeAlias = Any  # each kind of rows has its own
+"""The rows that a question may find: a result of `select`, which only the same rows can read."""
 
 
-class SearchedRows(Protocol):
-    """The rows of one commit, as a search sees them.
+Dictionary: TypeAlias = "_core.Lexicon | _core.Frequencies"
+"""The terms of a BM25 index: those of a file, or of a dataset."""
 
-    `chosen` is what select() returned: the rows that a question may find, in the form that these rows take.
-    """
+
+class ChunkRows(Protocol):
+    """Chunks by row, and rows by chunk id."""
+
+    def row(self, chunk_id: str) -> int | None: ...
+    def chunk(self, row: int) -> Chunk: ...
+
+
+class SearchedRows(ChunkRows, Protocol):
+    """The rows of one commit, as a search sees them."""
 
     path: str
     config: dict[str, Any]  # JSON
@@ -49,35 +64,35 @@ class SearchedRows(Protocol):
     @property
     def analysis(self) -> Analysis | None: ...
     @property
-    def lexicon(self) -> Any:  # _core.Lexicon or _core.Frequencies
-        """What makes terms of words as the index does."""
+    def lexicon(self) -> Dictionary:
+        """The dictionary that turns words into terms, as the index does."""
         ...
 
     # ------------------------------------------------------------------------------------- which rows --
 
     def select(
-        self, where: Any = None, tags_any: TagFilter = (), tags_all: TagFilter = (),
+        self, where: object = None, tags_any: TagFilter = (), tags_all: TagFilter = (),
         without: int | None = None, signs: Sequence[Sign] = (),
-    ) -> Any:  # fmt: skip
-        """Return the rows that pass a filter and have the tags, without one of them, and that signs leave."""
+    ) -> Selection:  # fmt: skip
+        """Return the live rows that pass the filter, the tags and the signs, except the row `without`."""
         ...
 
-    def flags(self, chosen: Any, notes: Notes) -> NDArray[np.bool_] | None:
+    def flags(self, chosen: Selection, notes: Notes) -> NDArray[np.bool_] | None:
         """Return bool[rows] of the chosen rows, or None for all of them."""
         ...
 
     def listing(self, name: str, notes: Notes) -> NDArray[np.bool_]:
-        """Return bool[rows]: those with metadata that list a name among their "keywords"."""
+        """Return bool[rows]: whether a row's metadata has a name among its "keywords"."""
         ...
 
     # ----------------------------------------------------------------------------------------- finding --
 
-    def hybrid(self, question: Question, vectors: NDArray[Any], chosen: Any) -> Ranked:
+    def hybrid(self, question: Question, vectors: NDArray[Any], chosen: Selection) -> Ranked:
         """Return the fused answer of both retrievers."""
         ...
 
     def match(
-        self, texts: Sequence[str], k: int, chosen: Any, threads: int | None, *,
+        self, texts: Sequence[str], k: int, chosen: Selection, threads: int | None, *,
         k1: float | None = None, b: float | None = None, queries: _core.Queries | None = None,
         fields: FieldWeights | None = None, notes: Notes | None = None,
     ) -> Found:  # fmt: skip
@@ -85,11 +100,11 @@ class SearchedRows(Protocol):
         ...
 
     def nearest(
-        self, vectors: NDArray[Any], k: int, chosen: Any, threads: int | None,
+        self, vectors: NDArray[Any], k: int, chosen: Selection, threads: int | None,
         min_score: Float32s | None = None, effort: float = 1.0, recall: NDArray[np.float64] | None = None,
         notes: Notes | None = None,
     ) -> Found:  # fmt: skip
-        """Return the k best rows for each vector. recall takes the share of the best that each answer has."""
+        """Return the k best rows for each vector; write into `recall` the share of the k best that each answer has."""
         ...
 
     def scores_of(
@@ -101,7 +116,7 @@ class SearchedRows(Protocol):
         ...
 
     def least(self, question: Question, vectors: NDArray[Any], words: Found) -> Float32s | None:
-        """Return the vector score that a row needs that no word found, to be among the answers."""
+        """Return the vector score that a row without any of the words needs to be among the answers."""
         ...
 
     def sample_statistics(self, vector: Vector) -> tuple[float, float]:
@@ -114,17 +129,17 @@ class SearchedRows(Protocol):
         self, texts: Sequence[str], fields: FieldWeights | None = None, terms: Sequence[str] = (),
         notes: Notes | None = None,
     ) -> _core.Queries:  # fmt: skip
-        """Return texts as the index is asked for them. `terms` of the dictionary go to the only text."""
+        """Return texts as queries to the index; `terms` of the dictionary are added to the only text."""
         ...
 
     def statistics_of(
         self, query: str, fields: FieldWeights | None = None, notes: Notes | None = None
     ) -> Statistics:
-        """Return the sums over all live rows that weigh a question's terms."""
+        """Return the statistics over all live rows that weigh a question's terms."""
         ...
 
     def spelled(self, word: str, edits: int) -> dict[str, int]:
-        """Return the terms that begin with a word, or are so many edits away, with their numbers of rows."""
+        """Return {term: rows with it} of the terms at most `edits` from a word; with 0, those that begin with it."""
         ...
 
     # ----------------------------------------------------------------------------------------- reading --
@@ -141,10 +156,42 @@ class SearchedRows(Protocol):
 
     def check_live(self, rows: Int64s) -> None: ...
     def place(self, row: int) -> RowPlace: ...
-    def chunk(self, row: int) -> Chunk: ...
-    def row(self, chunk_id: str) -> int | None: ...
     def find(self, doc_id: str) -> StoredDocument | None: ...
     def passages(self) -> Passages: ...
     def hits(self, ranked: Ranked, degraded: str, notes: Notes) -> list[Hits]:
-        """Return the hits of some answers; texts are read on first look where that costs no round trip."""
+        """Return the hits of some answers; texts are read on first access unless that costs a round trip."""
         ...
+
+
+class OpenRows(SearchedRows, Protocol):
+    """The rows of one commit, with all that a knowledge base passes on to its caller."""
+
+    @property
+    def dim(self) -> int | None: ...
+    def shown(self) -> str:
+        """Return how a repr shows these rows."""
+        ...
+
+    def check_unchanged(self) -> None: ...
+    def live_rows(self) -> Int64s: ...
+    def vector(self, row: int) -> NDArray[np.floating[Any]]: ...
+    def vectors(self, segment: int | None = None) -> NDArray[np.floating[Any]] | None: ...
+    def vector_mask(self) -> NDArray[np.bool_]: ...
+    def hit(
+        self, row: int, score: float = ..., score_type: str = ..., scores: dict[str, float] | None = None
+    ) -> Hit: ...  # fmt: skip
+    def documents(self) -> Iterator[Document]: ...
+    def document_ids(self) -> list[str]: ...
+    def document(self, doc_id: str) -> Document | None: ...
+    def sources(self, chunk_ids: str | Iterable[str]) -> list[Document]: ...
+    def context(self, chunk_id: str, before: int = ..., after: int = ...) -> str: ...
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object: ...
+    def to_dataset(self) -> pyarrow.dataset.Dataset: ...
+    def to_arrow(self) -> pyarrow.Table: ...
+    def to_pandas(self) -> pandas.DataFrame: ...
+
+
+class Searcher(Protocol):
+    """A knowledge base, as tools for language models use it."""
+
+    def search(self, query: str, k: int = ..., **options: Unpack[SearchOptions]) -> Hits: ...

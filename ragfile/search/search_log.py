@@ -1,4 +1,4 @@
-"""The log of searches: what a record of one has, as fields and as a sentence."""
+"""The log of searches: one record each, as fields and as a sentence."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def write(path: str, question: Question, i: int, hits: Hits) -> None:
 
 
 def _record(path: str, question: Question, i: int, hits: Hits) -> dict[str, Any]:
-    """Return what a log keeps of a search. A question can be private: its text is there at level DEBUG alone."""
+    """Return the fields of a search. A question can be private: its text is logged at level DEBUG only."""
     asked = {"query": question.texts[i]} if log.isEnabledFor(logging.DEBUG) else {}
     return {
         "request_id": hits.request_id, "path": path, "generation": hits.generation, **asked,
@@ -29,7 +29,7 @@ def _record(path: str, question: Question, i: int, hits: Hits) -> dict[str, Any]
 
 
 def _sentence(record: dict[str, Any]) -> str:
-    """Return a search in one sentence."""
+    """Return a search as one sentence."""
     spent = sum(record["timings"].values())
     line = f"{record['path']}: {record['found']} of {record['k']} passages by {record['mode']} search in {spent:.1f} ms"
     asked = f", asked {record['query']!r}" if "query" in record else ""

@@ -1,1 +1,1 @@
-"""Many files as one: the manifest, what a question asks of each shard, and how datasets change."""
+"""Many files as one: manifests, the tasks of a question, merging of their results, and commits."""

@@ -1,10 +1,10 @@
-"""From folders and files to a dataset: sources are listed once and dealt out, and each shard is built where there is room.
+"""Builds of datasets. Sources are listed once and assigned to shards, which are built by jobs on any executor.
 
     sources ─ list ─ deal out ─┬─ load ─ chunk ─ embed ─ write ─ describe ─┬─ statistics ─ manifest
                                └─ …  (one job a shard, any executor)      ─┘
 
 A job depends on its sources and the options alone, so the same input gives the same dataset, byte for byte, on any number of
-workers. A job that is done leaves a note of what it made: a build that was killed goes on from these notes.
+workers. A finished job leaves a note of its shard, from which a build that was killed continues.
 """
 
 from __future__ import annotations
@@ -15,17 +15,18 @@ import json
 import os
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypedDict, Unpack
 
 from ragfile.ground import offline as network
 from ragfile.ingest.chunker import Policy
-from ragfile.ingest.document_loader import Duplicate, Limits, Loading
-from ragfile.ingest.source_files import Selection, SourceFile, find
-from ragfile.search.file_rows import rows_of
+from ragfile.ingest.document_loader import Duplicate, Loading, SourceFailure
+from ragfile.ingest.loaders.contract import Limits
+from ragfile.ingest.source_files import Selection, Skipped, SourceFile, find
+from ragfile.search.file_rows import FileRows, rows_of
 from ragfile.shards import new_generation, shard_assignment, statistics
-from ragfile.shards.executors import executor_of
+from ragfile.shards.executors import Executor, ExecutorChoice, executor_of
 from ragfile.shards.manifest import (
     SHARDS,
     STATISTICS,
@@ -42,53 +43,95 @@ from ragfile.write.builder import BuildReport, build_from, cut, labels_record
 from ragfile.write.draft import creation_time
 from ragfile.write.writer import parity_record
 
+if TYPE_CHECKING:
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.ingest.analysis import Analysis
+    from ragfile.types import Fields, Precision
+
 NOTES = "building/"
-LATER = ("first_generation", "analysis")  # of a file's configuration, and not of a dataset's
+LATER = ("first_generation", "analysis")  # in the configuration of a file, not of a dataset
 
 
 @dataclass
 class Job:
-    """One shard to build: its sources, and the options of the build."""
+    """A job: build one shard of some sources."""
 
     root: str
     sources: list[SourceFile]
     loading: dict[str, Any]
     options: dict[str, Any]
-    tags: Any = None
-    metadata: Any = None
+    tags: Tags | None = None
+    metadata: Metadata | None = None
     resume: bool = True
     selection: Selection = field(default_factory=Selection)
 
 
+class Assigned(NamedTuple):
+    """An assignment of ids to shards: the manifest's field, and a function from an id to a number."""
+
+    field: dict[str, Any]
+    slot: Callable[[str], int | None]
+
+
 @dataclass
 class Built:
-    """A shard that is in its place, what it adds to the statistics, and how it went."""
+    """A stored shard, the statistics that it adds, and a report."""
 
     record: ShardRecord | None
-    config: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict[str, Any])
     analysis: str | None = None
     statistics: bytes = b""
     report: BuildReport = field(default_factory=lambda: BuildReport(""))
     is_reused: bool = False
 
 
+class FileBuildOptions(TypedDict, total=False):
+    """The options of ragfile.build that a build of a dataset passes on to its shards."""
+
+    embedder: str | Embedder | None
+    chunking: Policy | str | Fields | None
+    analysis: Analysis | None
+    precision: Precision
+    portable: bool
+    embedding_cache: StrPath | bool | None
+    parity: int
+
+
 def build(
-    sources: Sources, out: StrPath, *, shards: int = 12, executor: Any = None,
+    sources: Sources, out: StrPath, *, shards: int = 12, executor: ExecutorChoice = None,
     by: Assigning = "range", workers: int | None = None, progress: Progress | None = None,
     limits: Limits | None = None, dedupe: bool = False, errors: Errors = "strict",
     encoding: str | None = None, tags: Tags | None = None, metadata: Metadata | None = None,
     resume: bool = True, offline: bool = False, created: int | None = None, message: str = "",
-    include: Iterable[str] = (), exclude: Iterable[str] = (), ignore: bool = True, **options: Any,
+    include: Iterable[str] = (), exclude: Iterable[str] = (), ignore: bool = True,
+    **options: Unpack[FileBuildOptions],
 ) -> BuildReport:  # fmt: skip
-    """Builds a dataset of about as many shards in a folder or under an s3:// URL. Returns a BuildReport.
+    """Build a dataset from folders, globs and files.
 
-    by says which documents share a shard: "range" (of ids: neighbours stay together), "hash", or a function from a document's
-    id to a number. executor is None (this process), "process", "ray" or "dask"; workers is how many of them. The other options
-    are those of ragfile.build. A place that holds anything is refused.
+    A build that was killed continues when you repeat the call.
+
+    Args:
+        sources: Folders, globs and files.
+        out: An empty folder or s3:// URL.
+        shards: Approximate number of shards.
+        executor: Builds shards: None (this process), "process", "ray", "dask" or an Executor.
+        by: Assignment of documents to shards: "range" (of ids: neighbours stay together), "hash", or a function from an id
+            to a number.
+        workers: Number of workers of the executor.
+        message: Message of the generation.
+        options: Options of ragfile.build; the parameters that are not listed here are also its own.
+
+    Returns:
+        A report with the number of files, documents, chunks and bytes, and the files that could not be read.
+
+    Raises:
+        ValueError: An option is wrong, or the sources have no document.
+        FileExistsError: The target is not empty.
     """
     if shards < 1:
         raise ValueError(f"a dataset has at least one shard, not {shards}")
-    began, store, skipped = time.perf_counter(), place(out), []
+    began, store = time.perf_counter(), place(out)
+    skipped: list[Skipped] = []
     refuse_to_replace(store)
     listing = Loading(sources, limits=limits or Limits(), errors=errors, encoding=encoding)
     selection = Selection(tuple(include), tuple(exclude), ignore)
@@ -117,7 +160,7 @@ def build(
         raise ValueError(_why_nothing(report))
     first = first_manifest(store, done, assignment, created, message)
     if not new_generation.publish(store, first):
-        raise FileExistsError(f"{store.root}: somebody else built a dataset here meanwhile")
+        raise FileExistsError(f"{store.root}: another job has built a dataset here in the meantime")
     for note in list(store.names(NOTES)):
         store.delete(note.name)
     store.drop_folder(NOTES)
@@ -126,7 +169,7 @@ def build(
 
 
 def refuse_to_replace(store: Store) -> None:
-    """Refuses to build over anything but what a build left that was killed."""
+    """Raise FileExistsError unless the store is empty, or has only the leftovers of a killed build."""
     if new_generation.find(store) is not None:
         raise FileExistsError(
             f"{store.root} is a dataset already: add to it or sync it, or choose another place"
@@ -137,11 +180,15 @@ def refuse_to_replace(store: Store) -> None:
         raise FileExistsError(f"{store.root} holds {other}: choose an empty place")
 
 
-def _deduped(sources, is_wanted):
-    """(sources with different bytes, those left out); all of them where that is not wanted."""
+def _deduped(
+    sources: list[SourceFile], is_wanted: bool
+) -> tuple[list[SourceFile], list[Duplicate]]:
+    """Return (sources with different bytes, duplicates); all sources unless that is wanted."""
+    kept: list[SourceFile] = []
+    left_out: list[Duplicate] = []
+    seen: dict[str, SourceFile] = {}
     if not is_wanted:
-        return sources, []
-    kept, seen, left_out = [], {}, []
+        return sources, left_out
     for source in sources:
         first = seen.setdefault(_checksum(source.path), source)
         if first is source:
@@ -151,8 +198,8 @@ def _deduped(sources, is_wanted):
     return kept, left_out
 
 
-def _checksum(path):
-    """The SHA-256 of a file; something of its own for one that cannot be read."""
+def _checksum(path: str) -> str:
+    """Return the SHA-256 of a file; a text of its own for an unreadable one."""
     try:
         with open(path, "rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
@@ -160,30 +207,29 @@ def _checksum(path):
         return f"unread {path}"
 
 
-def assignment_of(
-    weights: Sequence[tuple[str, int]], shards: int, by: Any
-) -> tuple[dict[str, Any], Any]:
-    """(what the manifest says, a function from id to shard), for (id, weight) pairs in order of id."""
+def assignment_of(weights: Sequence[tuple[str, int]], shards: int, by: Assigning) -> Assigned:
+    """Assign ids to shards, given (id, weight) pairs in order of id."""
     if callable(by):
-        return {"by": "given"}, by
+        return Assigned({"by": "given"}, by)
     if by not in ("range", "hash"):
         raise ValueError(f"by is 'range', 'hash' or a function, not {by!r}")
     is_hash = by == "hash"
     found = (
         shard_assignment.by_hash(shards) if is_hash else shard_assignment.by_range(weights, shards)
     )
-    return found, lambda doc_id: shard_assignment.slot_of(found, doc_id)
+    return Assigned(found, lambda doc_id: shard_assignment.slot_of(found, doc_id))
 
 
-def _size(path):
+def _size(path: str) -> int:
+    """Return a weight: the bytes of a file, plus 1."""
     try:
         return os.path.getsize(path) + 1
     except OSError:
         return 1
 
 
-def carried_out(engine: Any, jobs: list[Job], progress: Progress | None) -> list[Built]:
-    """What all jobs made, in their order."""
+def carried_out(engine: Executor, jobs: list[Job], progress: Progress | None) -> list[Built]:
+    """Run all jobs. Return their results in order."""
     found: dict[int, Built] = {}
     documents = chunks = 0
     for number, built in engine.map(build_shard, jobs):
@@ -198,7 +244,7 @@ def carried_out(engine: Any, jobs: list[Job], progress: Progress | None) -> list
 
 
 def build_shard(job: Job) -> Built:
-    """Builds one shard and puts it in its place, unless a build before did."""
+    """Build one shard and store it, unless an earlier build did."""
     store = place(job.root)
     name = f"{NOTES}{_digest(job)}"
     if job.resume and (known := _noted(store, name)) is not None:
@@ -209,14 +255,14 @@ def build_shard(job: Job) -> Built:
         if not report.documents:
             return Built(None, report=report)
         built = published(store, path, folder, report)
-    if job.resume:
+    if job.resume and built.record is not None:
         store.put_new(f"{name}.ragfile", built.statistics)
-        store.put_new(f"{name}.json", _note_of(built))
+        store.put_new(f"{name}.json", _note_of(built, built.record))
     return built
 
 
-def _write(job, path) -> BuildReport:
-    """The file of a job's documents; a report without documents where there is none."""
+def _write(job: Job, path: str) -> BuildReport:
+    """Write the documents of a job to a file; the report of a job without documents has none."""
     loading = Loading([], **job.loading)
     documents = (document for source in job.sources for document in loading.file(source))
     report = BuildReport(path)
@@ -235,15 +281,15 @@ def _write(job, path) -> BuildReport:
 
 
 class _Nothing(Exception):
-    """No source of a job gave a document."""
+    """No source of a job has a document."""
 
 
-def _nothing():
+def _nothing() -> NoReturn:
     raise _Nothing
 
 
 def published(store: Store, path: str, folder: str, report: BuildReport) -> Built:
-    """A finished file as a shard in its place."""
+    """Store a finished file as a shard."""
     with rows_of(path) as shard:
         record = record_of(shard, path)
         config = {n: value for n, value in shard.config.items() if n not in LATER}
@@ -260,41 +306,41 @@ def published(store: Store, path: str, folder: str, report: BuildReport) -> Buil
 # --------------------------------------------------------------------------------------- notes
 
 
-def _digest(job):
-    """What names a job: its options and what its sources hold, which is read here and again when they are loaded."""
-    said = [job.loading, job.options, job.tags, job.metadata]
-    told = hashlib.sha256(repr(said).encode("utf-8", "surrogatepass"))
+def _digest(job: Job) -> str:
+    """Return the name of a job: a hash of its options and the content of its sources."""
+    options = [job.loading, job.options, job.tags, job.metadata]
+    digest = hashlib.sha256(repr(options).encode("utf-8", "surrogatepass"))
     for source in job.sources:
         name = f"\0{source.id}\0{source.path}\0{_checksum(source.path)}\0{_modified(source.path)}"
-        told.update(name.encode("utf-8", "surrogatepass"))
-    return told.hexdigest()
+        digest.update(name.encode("utf-8", "surrogatepass"))
+    return digest.hexdigest()
 
 
-def _modified(path):
-    """The time that a document's metadata say."""
+def _modified(path: str) -> int:
+    """Return the time of a file, as a document's metadata have it."""
     try:
         return int(os.path.getmtime(path))
     except OSError:
         return 0
 
 
-def _note_of(built):
-    said = {"config": built.config, "analysis": built.analysis, "shard": built.record.said()}
-    return json.dumps(said, sort_keys=True).encode("ascii")
+def _note_of(built: Built, record: ShardRecord) -> bytes:
+    note = {"config": built.config, "analysis": built.analysis, "shard": record.as_json()}
+    return json.dumps(note, sort_keys=True).encode("ascii")
 
 
-def _noted(store, name) -> Built | None:
-    """What a job made before, if it is still there."""
+def _noted(store: Store, name: str) -> Built | None:
+    """Return the shard that an earlier build made, if the store still has it."""
     try:
-        said = json.loads(store.read(f"{name}.json"))
+        note = json.loads(store.read(f"{name}.json"))
         raw = store.read(f"{name}.ragfile")
-        record = shard_record(said["shard"], name)
+        record = shard_record(note["shard"], name)
     except (OSError, ValueError, KeyError):
         return None
     if store.size(record.path) != record.bytes:
         return None
     report = BuildReport("", documents=record.documents, chunks=record.live, reused=record.live)
-    return Built(record, said["config"], said["analysis"], raw, report, True)
+    return Built(record, note["config"], note["analysis"], raw, report, True)
 
 
 # ------------------------------------------------------------------------------------- the whole
@@ -303,7 +349,7 @@ def _noted(store, name) -> Built | None:
 def first_manifest(
     store: Store, done: list[Built], assignment: dict[str, Any], created: int | None, message: str
 ) -> Manifest:
-    """The first generation, with its statistics in their place."""
+    """Return the first generation, with its statistics stored."""
     made = [built for built in done if built.record is not None]
     empty = Manifest(
         generation=1, created=creation_time() if created is None else created, message=message,
@@ -316,7 +362,7 @@ def with_statistics(
     store: Store, manifest: Manifest, before: Stored | None, made: list[Built],
     gone: list[ShardRecord],
 ) -> Manifest:  # fmt: skip
-    """The manifest with the shards that came and without those that went, and their statistics in place."""
+    """Return the manifest with added and without removed shards, with its statistics stored."""
     names = {record.sha256 for record in gone}
     records = {shard.sha256: shard for shard in manifest.shards if shard.sha256 not in names}
     records |= {built.record.sha256: built.record for built in made if built.record is not None}
@@ -326,9 +372,13 @@ def with_statistics(
     return replace(found, rows=rows, total_length=length, statistics=stored)
 
 
-def _stored_statistics(store, manifest, before, made, gone, rows, length) -> Stored:
+def _stored_statistics(
+    store: Store, manifest: Manifest, before: Stored | None, made: list[Built],
+    gone: list[ShardRecord], rows: int, length: int,
+) -> Stored:  # fmt: skip
+    """Write the statistics of a generation, from those before if possible."""
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
-        parts = []
+        parts: list[FileRows] = []
         for number, built in enumerate(made):
             path = os.path.join(folder, f"{number}.part")
             with open(path, "wb") as file:
@@ -362,7 +412,7 @@ def _summed(done: list[Built], path: str) -> BuildReport:
     return report
 
 
-def _why_nothing(report):
-    reasons = [*report.failures, *report.skipped]
+def _why_nothing(report: BuildReport) -> str:
+    reasons: list[SourceFailure | Skipped] = [*report.failures, *report.skipped]
     found = "no document in the sources"
     return f"{found}: {reasons[0].path}: {reasons[0].reason}" if reasons else found

@@ -1,9 +1,9 @@
-"""Datasets that change: add, sync, delete, compact. Each is one commit, made again on top of another one that was faster.
+"""Changes of datasets: add, sync, delete, compact. Each is one commit, repeated on top of another writer's if that was first.
 
-    what changes → which shards → each shard's copy is edited and rewritten (any executor) → statistics → manifest
+    changes → their shards → each shard's copy is edited and rewritten (any executor) → statistics → manifest
 
-Only shards that hold a changed document are touched. A shard is written anew, with the bytes that a fresh build of its
-documents has: what was deleted is not in it, and no shard ever has deleted rows.
+Only shards with a changed document are touched. A shard is rewritten with the bytes of a fresh build of its documents: it
+has no deleted rows.
 """
 
 from __future__ import annotations
@@ -12,60 +12,83 @@ import contextlib
 import os
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from operator import itemgetter
+from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, Unpack
 
-from ragfile.ingest.document_loader import Limits, Loading
-from ragfile.records import Document
-from ragfile.search.file_rows import rows_of
+from ragfile.embedding.protocol import Embedder
+from ragfile.ingest.document_loader import Loading, SourceFailure
+from ragfile.ingest.loaders.contract import Limits
+from ragfile.ingest.source_files import SourceFile
+from ragfile.records import Chunk, Document
+from ragfile.search.file_rows import FileRows, rows_of
 from ragfile.shards import new_generation
 from ragfile.shards.builder import Built, assignment_of, published, with_statistics
-from ragfile.shards.executors import executor_of
+from ragfile.shards.executors import ExecutorChoice, executor_of
 from ragfile.shards.manifest import Manifest, ShardRecord
 from ragfile.shards.open_dataset import Dataset
 from ragfile.shards.shard_assignment import slot_of
+from ragfile.shards.snapshot import DatasetSnapshot
 from ragfile.shards.stores import place
-from ragfile.types import Assigning, Errors, Fields, Metadata, Progress, StrPath, Tags, Where
+from ragfile.types import (
+    Assigning,
+    Errors,
+    Fields,
+    Metadata,
+    Progress,
+    Sources,
+    StrPath,
+    Tags,
+    Where,
+)
 from ragfile.write.builder import BuildReport
 from ragfile.write.compaction import compact as compact_file
 from ragfile.write.compaction import rewrite
 from ragfile.write.draft import creation_time
-from ragfile.write.editor import edit
+from ragfile.write.editor import Editor, edit
 from ragfile.write.source_sync import SourcePlan, SyncReport, selected
 from ragfile.write.stale_documents import entries_of
+
+Report = TypeVar("Report")
+
+
+class SourceChange(NamedTuple):
+    """A source to load, and the ids of the documents that it gave before."""
+
+    source: SourceFile
+    before: tuple[str, ...]
 
 
 @dataclass
 class DatasetChange:
-    """What is to change in a shard, or to begin from it: ids to delete, documents to put in, and sources with the ids
-    of the documents that they gave before."""
+    """A job: change a shard, or start a new one from a copy of it. Deletes ids, adds documents, and loads sources."""
 
     root: str
     record: ShardRecord
     is_new: bool = False
-    deleted: list[str] = field(default_factory=list)
-    documents: list[Document] = field(default_factory=list)
-    sources: list[tuple[Any, tuple[str, ...]]] = field(default_factory=list)
-    loading: dict[str, Any] = field(default_factory=dict)
-    options: dict[str, Any] = field(default_factory=dict)
+    deleted: list[str] = field(default_factory=list[str])
+    documents: list[Document] = field(default_factory=list[Document])
+    sources: list[SourceChange] = field(default_factory=list[SourceChange])
+    loading: dict[str, Any] = field(default_factory=dict[str, Any])
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
     tags: tuple[str, ...] = ()
-    metadata: dict[str, Any] = field(default_factory=dict)
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 @dataclass
 class Changed:
-    """The shard that came of a change, and how it went. `unread` are sources that could not be read."""
+    """The result of a change: the new shard and a report. `unread` lists sources that could not be read."""
 
     built: Built
-    deletions: list[dict[str, Any]] = field(default_factory=list)
-    failures: list[Any] = field(default_factory=list)
-    unread: list[str] = field(default_factory=list)
+    deletions: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    failures: list[SourceFailure] = field(default_factory=list[SourceFailure])
+    unread: list[str] = field(default_factory=list[str])
     embedded: int = 0
 
 
 def change_shard(change: DatasetChange) -> Changed:
-    """Carries out a change on a copy of a shard, and puts the new shard in its place."""
+    """Change a copy of a shard, and store the new shard."""
     store = place(change.root)
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
         path = os.path.join(folder, "shard.ragfile")
@@ -80,8 +103,8 @@ def change_shard(change: DatasetChange) -> Changed:
     return done
 
 
-def _edited(change, path) -> Changed:
-    """The edit of the copy; a shard that is to be new begins as the copy of another one without its documents."""
+def _edited(change: DatasetChange, path: str) -> Changed:
+    """Edit the copy. A new shard starts as a copy of another one without its documents."""
     with edit(path, created=0, **change.options) as editor:
         if change.is_new:
             editor.delete(editor.archive.document_ids())
@@ -94,11 +117,14 @@ def _edited(change, path) -> Changed:
     return done
 
 
-def _loaded(change, editor, done):
-    """The documents of the sources, with their chunks. What a source gave before and gives no more is deleted, unless it cannot be read."""
+def _loaded(
+    change: DatasetChange, editor: Editor, done: Changed
+) -> Iterator[tuple[Document, list[Chunk]]]:
+    """Yield the documents of the sources, with their chunks. Earlier documents of a readable source are deleted."""
     loading = Loading([], **change.loading)
     for source, before in change.sources:
-        failures, came = len(loading.failures), set()
+        failures = len(loading.failures)
+        came: set[str] = set()
         for document in loading.file(source):
             document.tags = tuple(dict.fromkeys([*document.tags, *change.tags]))
             document.metadata = {**document.metadata, **change.metadata}
@@ -116,18 +142,27 @@ def _loaded(change, editor, done):
 # -------------------------------------------------------------------------------------- planning
 
 
-class Dealing:
-    """The changes of a commit, by the shard that they touch."""
+class SharedFields(TypedDict, total=False):
+    """The fields of DatasetChange that all changes of a commit share."""
 
-    def __init__(self, rf: Dataset, **shared: Any) -> None:
+    loading: dict[str, Any]
+    options: dict[str, Any]
+    tags: tuple[str, ...]
+    metadata: dict[str, Any]
+
+
+class Dealing:
+    """The changes of a commit, grouped by shard."""
+
+    def __init__(self, rf: Dataset, **shared: Unpack[SharedFields]) -> None:
         self.rf, self.shared = rf, shared
-        self.changes: dict[Any, DatasetChange] = {}
+        self.changes: dict[str | int, DatasetChange] = {}
         self.touched: set[str] = set()
         slots = [(slot_of(rf.manifest.assignment, s.first), s) for s in rf.manifest.shards]
         self._homes = {slot: shard for slot, shard in slots if slot is not None}
 
     def delete(self, doc_id: str) -> bool:
-        """Whether there is such a document; it goes."""
+        """Delete a document. Return whether it existed."""
         record = self.rf.shard_of(doc_id)
         if record is not None:
             self._of(record).deleted.append(doc_id)
@@ -135,19 +170,19 @@ class Dealing:
         return record is not None
 
     def put(self, document: Document) -> None:
-        """A document that is new, or takes the place of the one with its id."""
+        """Add a document, or replace the one with its id."""
         self._home(document.id, [document.id]).documents.append(document)
         self.touched.add(document.id)
 
-    def load(self, source: Any, before: Sequence[str]) -> None:
-        """A source whose documents take the place of those that it gave before."""
-        self._home(source.id, before).sources.append((source, tuple(before)))
+    def load(self, source: SourceFile, before: Sequence[str]) -> None:
+        """Load a source; its documents replace those that it gave before."""
+        self._home(source.id, before).sources.append(SourceChange(source, tuple(before)))
         self.touched.update([source.id, *before])
 
-    def _home(self, doc_id, before) -> DatasetChange:
-        """The change of the shard in which a document lies, or belongs."""
-        there = (self.rf.shard_of(known) for known in before)
-        record = next((record for record in there if record is not None), None)
+    def _home(self, doc_id: str, before: Sequence[str]) -> DatasetChange:
+        """Return the change of the shard that has a document, or to which it is assigned."""
+        found = (self.rf.shard_of(known) for known in before)
+        record = next((record for record in found if record is not None), None)
         if record is not None:
             return self._of(record)
         slot = slot_of(self.rf.manifest.assignment, doc_id)
@@ -160,7 +195,7 @@ class Dealing:
             self.changes[slot] = DatasetChange(self.rf.path, smallest, is_new=True, **self.shared)
         return self.changes[slot]
 
-    def _of(self, record) -> DatasetChange:
+    def _of(self, record: ShardRecord) -> DatasetChange:
         known = self.changes.get(record.sha256)
         if known is None:
             known = DatasetChange(self.rf.path, record, **self.shared)
@@ -168,27 +203,34 @@ class Dealing:
         return known
 
     def ordered(self) -> list[DatasetChange]:
+        """Return all changes, in an order that depends on nothing else."""
         return [self.changes[name] for name in sorted(self.changes, key=str)]
 
 
-Planned = tuple[list[DatasetChange], set[str], Any]
+class Planned(NamedTuple, Generic[Report]):
+    """The changes of a commit, the ids of the touched documents, and the report so far."""
+
+    changes: list[DatasetChange]
+    ids: set[str]
+    report: Report
 
 
 def _commit(
-    path: StrPath, planned: Callable[[Dataset], Planned], finished: Callable[[Any, list[Changed]], Any],
-    *, executor: Any, workers: int | None, message: str, created: int | None = None,
-) -> Any:  # fmt: skip
-    """Plans on the newest generation, carries out, commits, and begins again where somebody was faster."""
+    path: StrPath, planned: Callable[[Dataset], Planned[Report]],
+    finished: Callable[[Report, list[Changed]], Report], *, executor: ExecutorChoice,
+    workers: int | None, message: str, created: int | None = None,
+) -> Report:  # fmt: skip
+    """Plan on the newest generation, run the changes and commit; repeat if another writer was first."""
     store = place(path)
 
-    def change(manifest: Manifest) -> Any:
+    def change(manifest: Manifest) -> tuple[Manifest | None, Report]:
         with Dataset(store.root, generation=manifest.generation, embedder="none") as rf:
             if not rf.manifest.shards:
                 raise ValueError(f"{store.root} is empty: build a new dataset")
             changes, ids, report = planned(rf)
         if not changes:
             return None, report
-        done = [found for _, found in sorted(engine.map(change_shard, changes), key=_number)]
+        done = [found for _, found in sorted(engine.map(change_shard, changes), key=itemgetter(0))]
         following = replace(
             manifest, **new_generation.following(manifest), message=message,
             created=moment(created), touched=new_generation.touched(ids),
@@ -202,53 +244,99 @@ def _commit(
         return new_generation.commit(store, change)
 
 
-def _number(found):
-    return found[0]
-
-
 def moment(created: int | None) -> int:
-    """When a commit is made, unless the caller says so."""
+    """Return the time of a commit in nanoseconds since 1970: the given one, SOURCE_DATE_EPOCH or now."""
     return (creation_time() or time.time_ns()) if created is None else created
 
 
 # ----------------------------------------------------------------------------------- the changes
 
 
-def add(path: StrPath, sources: Any = (), **options: Any) -> SyncReport:
-    """Adds folders, globs and files, and Document objects (documents=). Documents of changed files are replaced, none is removed.
+class SyncOptions(TypedDict, total=False):
+    """Options of add and sync."""
 
-    Options are those of sync.
+    dry_run: bool
+    documents: Iterable[Document | Fields]
+    tags: Tags
+    metadata: Metadata | None
+    limits: Limits | None
+    errors: Errors
+    encoding: str | None
+    message: str
+    created: int | None
+    progress: Progress | None
+    executor: ExecutorChoice
+    workers: int | None
+    embedder: str | Embedder | None
+    embedding_cache: StrPath | bool | None
+    chunking: object
+    dedupe: bool
+    include: Iterable[str] | None
+    exclude: Iterable[str] | None
+    ignore: bool | None
+
+
+def add(
+    path: StrPath,
+    sources: Sources = (),
+    **options: Unpack[SyncOptions],
+) -> SyncReport:
+    """Add folders, globs and files to a dataset. Documents of changed files are replaced; none is removed.
+
+    Args:
+        path: A folder or an s3:// URL of a dataset.
+        sources: Folders, globs and files.
+        options: Options of sync, such as documents=.
+
+    Returns:
+        A report of added and changed documents.
     """
     return _follow(path, sources, False, **options)
 
 
-def sync(path: StrPath, sources: Any, **options: Any) -> SyncReport:
-    """Makes the documents of a dataset those of some folders, globs and files. Returns a SyncReport.
+def sync(
+    path: StrPath,
+    sources: Sources,
+    **options: Unpack[SyncOptions],
+) -> SyncReport:
+    """Make a dataset match its source folders, globs and files.
 
-    Only shards with a changed document are touched. Options: dry_run, embedder, embedding_cache, tags and metadata for every
-    document that is read (those of the build unless given), documents to put in as well, limits, errors, encoding, message,
-    created, dedupe, include, exclude, ignore, progress, executor and workers. A commit that somebody else was faster with is made again; it is a ConflictError
-    if both touched a document.
+    Only shards with a changed document are touched. If another writer commits first, the change is repeated on top.
+
+    Args:
+        path: A folder or an s3:// URL of a dataset.
+        sources: Folders, globs and files.
+        options: dry_run (only report), documents (Document objects to add), tags and metadata for every document that is
+            read (by default, those of the build), embedder, embedding_cache, limits, errors, encoding, message, created,
+            dedupe, include, exclude, ignore and progress as in ragfile.sync; executor and workers as in build.
+
+    Returns:
+        A report of added, changed, moved and removed documents.
+
+    Raises:
+        ConflictError: Another writer changed one of the same documents.
     """
     return _follow(path, sources, True, **options)
 
 
 def _follow(
-    path: StrPath, sources: Any, removes: bool, *, dry_run: bool = False,
+    path: StrPath, sources: Sources, removes: bool, *, dry_run: bool = False,
     documents: Iterable[Document | Fields] = (), tags: Tags = (), metadata: Metadata | None = None,
     limits: Limits | None = None, errors: Errors = "strict", encoding: str | None = None,
     message: str = "", created: int | None = None, progress: Progress | None = None,
-    executor: Any = None, workers: int | None = None, embedder: Any = None,
-    embedding_cache: Any = None, chunking: Any = None, dedupe: bool = False,
+    executor: ExecutorChoice = None, workers: int | None = None,
+    embedder: str | Embedder | None = None, embedding_cache: StrPath | bool | None = None,
+    chunking: object = None, dedupe: bool = False,
     include: Iterable[str] | None = None, exclude: Iterable[str] | None = None,
     ignore: bool | None = None,
 ) -> SyncReport:  # fmt: skip
+    """Add the sources to a dataset; with `removes`, delete the documents of sources that are gone."""
     began, given = time.perf_counter(), [Document.of(document) for document in documents]
-    reading = {"limits": limits or Limits(), "errors": errors, "encoding": encoding}
+    reading: dict[str, Any] = {"limits": limits or Limits(), "errors": errors, "encoding": encoding}
     if chunking is not None:
-        raise ValueError("a dataset has one chunk policy: build another one for another policy")
+        raise ValueError("a dataset has one chunk policy: reindex changes it")
 
-    def planned(rf: Dataset) -> Planned:
+    def planned(rf: Dataset) -> Planned[SyncReport]:
         report = SyncReport(rf.path, dry_run)
         labels = rf.file.config.get("labels", {})
         dealing = Dealing(
@@ -264,7 +352,7 @@ def _follow(
             )
             dealing.put(document)
         report.generation = rf.generation
-        return ([] if dry_run else dealing.ordered()), dealing.touched, report
+        return Planned([] if dry_run else dealing.ordered(), dealing.touched, report)
 
     def finished(report: SyncReport, done: list[Changed]) -> SyncReport:
         unread = {name for one in done for name in one.unread}
@@ -286,8 +374,10 @@ def _follow(
     return report
 
 
-def _deal_sources(rf, dealing, loading, report, removes, dedupe):
-    """Sources against documents, as a file's sync compares them."""
+def _deal_sources(
+    rf: Dataset, dealing: Dealing, loading: Loading, report: SyncReport, removes: bool, dedupe: bool
+) -> None:
+    """Compare sources with documents, as a file's sync does."""
     if not removes and not loading.sources:
         return
     plan = SourcePlan(rf.rows, loading, report, removes, set(), dedupe)
@@ -305,17 +395,34 @@ def _deal_sources(rf, dealing, loading, report, removes, dedupe):
 def delete(
     path: StrPath, ids: str | Iterable[str] = (), *, checksums: Iterable[str] = (),
     where: Where | None = None, message: str = "", created: int | None = None,
-    executor: Any = None, workers: int | None = None,
+    executor: ExecutorChoice = None, workers: int | None = None,
 ) -> list[str]:  # fmt: skip
-    """Deletes documents by id, by the checksum of their source, or by a filter. Returns the ids that were there.
+    """Delete documents by id, by the checksum of their source, or by a filter.
 
-    The new generation does not hold them. Older ones do, until vacuum removes them.
+    Older generations still hold them, until vacuum removes those.
+
+    Args:
+        path: A folder or an s3:// URL of a dataset.
+        ids: An id, or several.
+        checksums: SHA-256 checksums of sources.
+        where: A filter on metadata.
+        message: Message of the generation.
+        created: Time of the generation, in nanoseconds since 1970; by default, now.
+        executor: Rewrites shards: None (this process), "process", "ray", "dask" or an Executor.
+        workers: Number of workers of the executor.
+
+    Returns:
+        The ids that were deleted.
+
+    Raises:
+        ValueError: The filter is empty.
+        ConflictError: Another writer changed one of the same documents.
     """
     if isinstance(where, Mapping) and not where:
         raise ValueError("an empty filter deletes no document: name a condition")
     wanted = [ids] if isinstance(ids, str) else list(ids)
 
-    def planned(rf: Dataset) -> Planned:
+    def planned(rf: Dataset) -> Planned[list[str]]:
         named = dict.fromkeys(wanted)
         for condition in ([where] if where is not None else []) + [
             {"checksum": checksum} for checksum in checksums
@@ -323,7 +430,7 @@ def delete(
             named.update(dict.fromkeys(rf.documents_passing(condition)))
         dealing = Dealing(rf)
         found = [doc_id for doc_id in named if dealing.delete(doc_id)]
-        return dealing.ordered(), dealing.touched, found
+        return Planned(dealing.ordered(), dealing.touched, found)
 
     return _commit(
         path, planned, lambda found, _: found, executor=executor, workers=workers, message=message,
@@ -336,28 +443,29 @@ def delete(
 
 @dataclass
 class Merging:
-    """A shard to make of documents that lie in others, or in files that are at hand."""
+    """A job: write a shard of documents that other shards or local files hold."""
 
     root: str
-    pieces: list[tuple[str, list[str]]]  # the path of a shard, ids in it
-    is_here: bool = False  # the path of a file
+    pieces: list[tuple[str, list[str]]]  # (path of a shard, ids in it)
+    is_here: bool = False  # the path is of a local file
 
 
 def merge_shards(job: Merging) -> Built:
-    """Writes a shard of stored documents, as they are."""
+    """Write a shard of stored documents, unchanged."""
     store = place(job.root)
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
-        path, shards = os.path.join(folder, "shard.ragfile"), []
+        path = os.path.join(folder, "shard.ragfile")
+        shards: list[FileRows] = []
         for number, (name, _) in enumerate(job.pieces):
             local = name if job.is_here else os.path.join(folder, f"{number}.old")
             if not job.is_here:
                 store.fetch(name, local)
             shards.append(rows_of(local))
         documents = [
-            there
+            document
             for shard, (_, ids) in zip(shards, job.pieces, strict=True)
             for doc_id in ids
-            if (there := shard.find(doc_id)) is not None
+            if (document := shard.find(doc_id)) is not None
         ]
         ids = {doc_id for _, listed in job.pieces for doc_id in listed}
         rewrite(path, shards[0], documents, entries_of(_stale(shards), ids))
@@ -366,32 +474,44 @@ def merge_shards(job: Merging) -> Built:
         return published(store, path, folder, BuildReport(path, documents=len(documents)))
 
 
-def _stale(shards):
+def _stale(shards: Sequence[FileRows]) -> list[dict[str, Any]]:
     return [entry for shard in shards for entry in shard.file.stale_records]
 
 
 def compact(
     path: StrPath, *, shards: int | None = None, by: Assigning | None = None, message: str = "",
-    created: int | None = None, executor: Any = None, workers: int | None = None,
+    created: int | None = None, executor: ExecutorChoice = None, workers: int | None = None,
 ) -> int:  # fmt: skip
-    """Deals the documents out again, into as many shards as there are or as are named. Returns the generation.
+    """Assign the documents to shards again. Answers stay the same, to the bit.
 
-    Answers stay the same, to the bit. by is "range", "hash" or a function, and "range" unless given.
+    Args:
+        path: A folder or an s3:// URL of a dataset.
+        shards: Number of shards; by default, the present one.
+        by: Assignment: "range" (the default), "hash" or a function from an id to a number.
+        message: Message of the generation.
+        created: Time of the generation, in nanoseconds since 1970; by default, now.
+        executor: Writes shards: None (this process), "process", "ray", "dask" or an Executor.
+        workers: Number of workers of the executor.
+
+    Returns:
+        The new generation.
+
+    Raises:
+        ValueError: shards is less than 1.
     """
     if shards is not None and shards < 1:
         raise ValueError(f"a dataset has at least one shard, not {shards}")
     store = place(path)
 
-    def change(manifest: Manifest) -> Any:
-        with Dataset(store.root, generation=manifest.generation, embedder="none") as rf:
-            sizes, homes = _document_sizes(rf)
+    def change(manifest: Manifest) -> tuple[Manifest, int]:
+        sizes, homes = _document_sizes(DatasetSnapshot(store, generation=manifest.generation))
         count = shards or max(1, len(manifest.shards))
         assignment, slot = assignment_of(sorted(sizes.items()), count, by or "range")
         jobs = [
             Merging(store.root, _pieces(ids, homes))
             for _, ids in sorted(_by_slot(sizes, slot).items())
         ]
-        made = [built for _, built in sorted(engine.map(merge_shards, jobs), key=_number)]
+        made = [built for _, built in sorted(engine.map(merge_shards, jobs), key=itemgetter(0))]
         following = replace(
             manifest, **new_generation.following(manifest), message=message, assignment=assignment,
             created=moment(created), touched=new_generation.touched([]),
@@ -403,24 +523,26 @@ def compact(
         return new_generation.commit(store, change)
 
 
-def _document_sizes(rf) -> tuple[dict[str, int], dict[str, str]]:
-    """({id: bytes of its text}, {id: the path of its shard}) of all documents."""
-    sizes, homes = {}, {}
-    for number, shard in enumerate(rf.manifest.shards):
-        for segment in rf.rows.snapshot.segments_of(number):
-            for there in segment.live_documents():
-                sizes[there.id], homes[there.id] = there.record.text_size + 1, shard.path
+def _document_sizes(snapshot: DatasetSnapshot) -> tuple[dict[str, int], dict[str, str]]:
+    """Return ({id: bytes of the text}, {id: path of the shard}) of all documents."""
+    sizes: dict[str, int] = {}
+    homes: dict[str, str] = {}
+    for number, shard in enumerate(snapshot.manifest.shards):
+        for segment in snapshot.segments_of(number):
+            for document in segment.live_documents():
+                sizes[document.id] = document.record.text_size + 1
+                homes[document.id] = shard.path
     return sizes, homes
 
 
-def _by_slot(ids, slot) -> dict[int, list[str]]:
+def _by_slot(ids: Iterable[str], slot: Callable[[str], int | None]) -> dict[int, list[str]]:
     found: dict[int, list[str]] = {}
     for doc_id in sorted(ids):
         found.setdefault(slot(doc_id) or 0, []).append(doc_id)
     return found
 
 
-def _pieces(ids, homes):
+def _pieces(ids: Iterable[str], homes: Mapping[str, str]) -> list[tuple[str, list[str]]]:
     found: dict[str, list[str]] = {}
     for doc_id in ids:
         found.setdefault(homes[doc_id], []).append(doc_id)

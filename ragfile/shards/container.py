@@ -13,11 +13,12 @@ if TYPE_CHECKING:
     from ragfile import _core
     from ragfile.file.signatures import Signature
     from ragfile.shards.dataset_rows import DatasetRows
-    from ragfile.types import PairStrategy
+    from ragfile.shards.verification import Fault
+    from ragfile.types import PairStrategy, SectionEntry
 
 
 class DatasetContainer:
-    """The sections of one generation. Members are those of a file's container, as far as a dataset has them."""
+    """The sections of one generation. Its members match those of a file's container."""
 
     __slots__ = ("_rows", "_snapshot", "path")
 
@@ -26,17 +27,17 @@ class DatasetContainer:
 
     @property
     def config(self) -> dict[str, Any]:
-        """What the dataset records of how it was made."""
+        """The configuration of the dataset."""
         return self._rows.config
 
     @property
     def has_lost_commit(self) -> bool:
-        """Never: a manifest is there as a whole, or not."""
+        """False: a manifest is written as a whole."""
         return False
 
     @property
     def stale_records(self) -> list[dict[str, Any]]:
-        """Those of all shards."""
+        """The stale records of all shards."""
         numbers = [
             number
             for number, shard in enumerate(self._snapshot.manifest.shards)
@@ -47,13 +48,13 @@ class DatasetContainer:
 
     @property
     def compaction(self) -> str:
-        """Why compaction would pay, or ""."""
+        """The reason to compact, or ""."""
         dead = sum(shard.deletions for shard in self._snapshot.manifest.shards)
         return f"{dead:,} rows are deleted" if dead > self._rows.count // 4 else ""
 
     @property
     def strategies(self) -> list[str]:
-        """Names of the sections of the shards."""
+        """The names of the sections of the shards."""
         shards = self._snapshot.manifest.shards
         return list(dict.fromkeys(entry[0] for shard in shards for entry in shard.sections))
 
@@ -65,16 +66,18 @@ class DatasetContainer:
         return signatures_of(self._snapshot.store, self._snapshot.hash, self._rows.generation)
 
     @property
-    def entries(self) -> list[Any]:
-        """The sections of all shards; each one's `at` counts in its shard, whose number from 1 is in `segment`."""
-        found = []
+    def entries(self) -> list[SectionEntry]:
+        """The sections of all shards. `segment` is the number of the shard, from 1; `at` is an offset in it."""
+        found: list[SectionEntry] = []
         for number, shard in enumerate(self._snapshot.shards(), 1):
             if shard is not None:
-                found += [{**entry, "segment": number} for entry in shard.rows.file.entries]
+                for entry in shard.rows.file.entries:
+                    numbered: SectionEntry = {**entry, "segment": number}
+                    found.append(numbered)
         return found
 
     def section(self, name: str, segment: int | None = None) -> _core.Section | None:
-        """Return a section of a shard, by the number that `entries` gives it; else the first of that name."""
+        """Return the section of a shard, by the number in `entries`; by default, the first of that name."""
         shards = range(len(self._snapshot.urls)) if segment is None else [segment - 1]
         opened = (self._snapshot.shard(number) for number in shards)
         found = (shard.rows.file.section(name) for shard in opened if shard is not None)
@@ -82,22 +85,23 @@ class DatasetContainer:
 
     @property
     def footer(self) -> tuple[int, int]:
-        """A dataset has none; its shards do."""
-        raise ValueError(f"{self.path} is a dataset: its shards have footers")
+        """Raise ValueError: only shards have footers."""
+        raise ValueError(f"{self.path} is a dataset: open a shard for its footer")
 
     @property
     def reader(self) -> _core.Reader:
-        """A dataset has none; its shards do."""
-        raise ValueError(f"{self.path} is a dataset: its shards have readers")
+        """Raise ValueError: only shards have readers."""
+        raise ValueError(f"{self.path} is a dataset: open a shard for its reader")
 
     def raw(self, at: int, size: int) -> bytes:
-        """A dataset is many files: open a shard for its bytes."""
-        raise ValueError(f"{self.path} is a dataset: its bytes are those of its shards")
+        """Raise ValueError: only shards have bytes."""
+        raise ValueError(f"{self.path} is a dataset: open a shard for its bytes")
 
     def rows_in(self, start: int, end: int) -> list[int]:
-        """Return the live rows that start and end divide by row number: a dataset has no bytes of its own."""
+        """Return the live rows from start to end, by row number: a dataset has no byte offsets."""
         rows = self._rows.live_rows()
-        return rows[(rows >= start) & (rows < end)].tolist()
+        found: list[int] = rows[(rows >= start) & (rows < end)].tolist()
+        return found
 
     def pairs(self, name: PairStrategy) -> Iterator[tuple[Any, str]]:
         """Yield (vector, reference) or (reference, text) of each pair, shard by shard."""
@@ -110,7 +114,7 @@ class DatasetContainer:
         shards = (shard for shard in self._snapshot.shards() if shard is not None)
         return [text for shard in shards for text in shard.rows.file.lookup(keyword)]
 
-    def verify(self, full: bool = True) -> Any:
+    def verify(self, full: bool = True) -> tuple[list[Fault], dict[str, int]]:
         """Check all shards and statistics. Return (faults, counts)."""
         from ragfile.shards.verification import verify
 
@@ -118,7 +122,7 @@ class DatasetContainer:
 
     @property
     def info(self) -> dict[str, Any]:
-        """The dataset at a glance. Only shards with stale documents are opened."""
+        """A summary of the dataset. Only shards with stale documents are opened."""
         rows, manifest, config = self._rows, self._snapshot.manifest, self._rows.config
         return {
             "path": self.path, "format": "dataset 1.0", "size": sum(s.bytes for s in manifest.shards),

@@ -1,9 +1,9 @@
-"""A dataset as one file, and one file as a dataset. Documents are carried over as they are stored.
+"""Conversion between a dataset and one file. Stored documents are copied as they are.
 
     dataset ─ all documents ─ one file         the bytes that a build of the same sources has
     file ─ deal out ─ a job a shard ─ statistics ─ manifest
 
-Any other store takes the way over a file of its own.
+Other stores are converted through a temporary file.
 """
 
 from __future__ import annotations
@@ -13,51 +13,81 @@ import os
 import tempfile
 import time
 import warnings
-from typing import Any
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ragfile.exchange import conversion
 from ragfile.file import sections
 from ragfile.ground.urls import is_dataset, is_remote
-from ragfile.search.file_rows import rows_of
+from ragfile.search.file_rows import FileRows, rows_of
 from ragfile.shards import new_generation
 from ragfile.shards.builder import assignment_of, first_manifest, refuse_to_replace
 from ragfile.shards.changes import Merging, merge_shards
-from ragfile.shards.executors import executor_of
+from ragfile.shards.executors import ExecutorChoice, executor_of
+from ragfile.shards.manifest import Stored
 from ragfile.shards.shards import Shard
-from ragfile.shards.stores import place
+from ragfile.shards.stores import Store, place
 from ragfile.types import Assigning, StrPath
 from ragfile.write.builder import BuildReport
 from ragfile.write.compaction import rewrite
 from ragfile.write.stale_documents import entries_of
 
+if TYPE_CHECKING:
+    from ragfile.exchange.conversion import FormatName
 
-def is_one_of(src: Any, dst: Any, shards: int | None = None, to: str | None = None) -> bool:
-    """Whether one of two ends is a dataset: one that is there, or one to make unless another format is named."""
+End = StrPath | tuple[Any, ...]  # a path, or a pair as ragfile.convert takes it
+
+
+class JoinOptions(TypedDict, total=False):
+    """Options of ragfile.convert."""
+
+    to: FormatName | None
+    allow_large: bool | None
+    trust_pickle: bool | None
+    name: str | None
+
+
+def is_one_of(src: End, dst: End, shards: int | None = None, to: str | None = None) -> bool:
+    """Return whether the source is a dataset, or the target is to become one."""
     is_wanted = _is_to_be(dst, shards) and (to is None or shards is not None)
     return not isinstance(src, tuple) and (is_dataset(src) or is_wanted)
 
 
-def _is_to_be(dst, shards):
+def _is_to_be(dst: End, shards: int | None) -> bool:
     return not isinstance(dst, tuple) and (shards is not None or os.fspath(dst).endswith("/"))
 
 
 def convert(
     src: StrPath, dst: StrPath, *, shards: int | None = None, by: Assigning = "range",
-    executor: Any = None, workers: int | None = None, created: int | None = None,
-    message: str = "", **options: Any,
+    executor: ExecutorChoice = None, workers: int | None = None, created: int | None = None,
+    message: str = "",
+    **options: Unpack[JoinOptions],
 ) -> BuildReport:  # fmt: skip
-    """Makes one file of a dataset, or a dataset of one file; nothing is chunked or embedded again.
+    """Convert a dataset to one file, or one file to a dataset. Nothing is chunked or embedded again.
 
-    dst is a dataset when it ends with "/", or with shards. Either end that is neither can be whatever ragfile.convert reads
-    and writes, and options are its own. executor and workers say who writes the shards.
+    Args:
+        src: A dataset, or a store that ragfile.convert reads.
+        dst: A dataset if it ends with "/" or shards is given, else a store that ragfile.convert writes.
+        shards: Number of shards, 12 by default.
+        by: Assignment of documents to shards: "range", "hash" or a function from an id to a number.
+        executor: Writes the shards: None (this process), "process", "ray", "dask" or an Executor.
+        workers: Number of workers of the executor.
+        created: Time of the generation, in nanoseconds since 1970; by default, now.
+        message: Message of the generation.
+        options: Options of ragfile.convert.
+
+    Returns:
+        A report with the number of documents, chunks and bytes.
+
+    Raises:
+        ValueError: Both ends are datasets, or neither, or the source is empty.
+        FileExistsError: The target is not empty.
     """
     began = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
         if is_dataset(src):
             if _is_to_be(dst, shards):
-                raise ValueError(
-                    f"{src} is a dataset already: compact deals it out into other shards"
-                )
+                raise ValueError(f"{src} is a dataset already: use compact to change its shards")
             report = _joined(src, dst, folder, options)
         elif not _is_to_be(dst, shards):
             raise ValueError(f'neither {src} nor {dst} is a dataset: end its name with "/"')
@@ -68,8 +98,8 @@ def convert(
     return report
 
 
-def _joined(src, dst, folder, options) -> BuildReport:
-    """One file of all shards."""
+def _joined(src: StrPath, dst: StrPath, folder: str, options: JoinOptions) -> BuildReport:
+    """Write all shards to one file."""
     is_file = options.get("to") in (None, "ragfile") and os.fspath(dst).endswith(".ragfile")
     path = os.fspath(dst) if is_file else os.path.join(folder, "one.ragfile")
     store, count = place(src), 0
@@ -92,8 +122,8 @@ def _joined(src, dst, folder, options) -> BuildReport:
     )  # fmt: skip
 
 
-def _here(store, stored, folder):
-    """The path of an object on this machine."""
+def _here(store: Store, stored: Stored, folder: str) -> str:
+    """Return a local path of an object."""
     if not is_remote(store.root):
         return store.url(stored.path)
     path = os.path.join(folder, stored.sha256)
@@ -102,9 +132,10 @@ def _here(store, stored, folder):
 
 
 def _dealt_out(
-    src, dst, folder, shards, by, executor, workers, options, created, message
-) -> BuildReport:
-    """The shards of one file."""
+    src: StrPath, dst: StrPath, folder: str, shards: int, by: Assigning, executor: ExecutorChoice,
+    workers: int | None, options: JoinOptions, created: int | None, message: str,
+) -> BuildReport:  # fmt: skip
+    """Write the documents of one file to shards."""
     store = place(dst)
     refuse_to_replace(store)
     path = os.path.abspath(os.fspath(src))
@@ -113,11 +144,11 @@ def _dealt_out(
         conversion.convert(src, path, **options)
     with rows_of(path) as file:
         sizes = {
-            there.id: there.record.text_size + 1
+            document.id: document.record.text_size + 1
             for segment in file.segments
-            for there in segment.live_documents()
+            for document in segment.live_documents()
         }
-        _tell_what_is_left(file)
+        _warn_of_left_sections(file)
     if not sizes:
         raise ValueError(f"{src} has no document")
     assignment, slot = assignment_of(sorted(sizes.items()), shards, by)
@@ -126,25 +157,21 @@ def _dealt_out(
         groups.setdefault(slot(doc_id) or 0, []).append(doc_id)
     jobs = [Merging(store.root, [(path, ids)], is_here=True) for _, ids in sorted(groups.items())]
     with contextlib.closing(executor_of(executor, workers)) as engine:
-        made = [built for _, built in sorted(engine.map(merge_shards, jobs), key=_number)]
+        made = [built for _, built in sorted(engine.map(merge_shards, jobs), key=itemgetter(0))]
     first = first_manifest(store, made, assignment, created, message)
     if not new_generation.publish(store, first):
-        raise FileExistsError(f"{store.root}: somebody else built a dataset here meanwhile")
+        raise FileExistsError(f"{store.root}: another job has built a dataset here in the meantime")
     return BuildReport(
         store.root, documents=len(sizes), chunks=first.live, reused=first.live,
         file_bytes=sum(shard.bytes for shard in first.shards),
     )  # fmt: skip
 
 
-def _number(found):
-    return found[0]
-
-
-def _tell_what_is_left(file):
-    """Sections of a whole file that are not about documents have no place in shards."""
+def _warn_of_left_sections(file: FileRows) -> None:
+    """Warn of sections that shards do not take over: those that are not about documents."""
     left = [
         n for n in file.file.strategies if n != "rag.stale" and sections.compaction(n) == "kept"
     ]
     if left:
-        said = f"{file.path}: a dataset does not hold its sections {', '.join(left)}"
-        warnings.warn(said, UserWarning, stacklevel=4)
+        message = f"{file.path}: a dataset does not hold its sections {', '.join(left)}"
+        warnings.warn(message, UserWarning, stacklevel=4)

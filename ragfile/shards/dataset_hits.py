@@ -1,4 +1,4 @@
-"""Hits of a dataset that were read where their shards are, and what stands in for rows of a shard that failed."""
+"""Hits of a dataset that were read by its shards, and placeholders for rows of a shard that failed."""
 
 from __future__ import annotations
 
@@ -16,24 +16,27 @@ if TYPE_CHECKING:
     from ragfile.records import Hits
     from ragfile.search.question import Notes
     from ragfile.search.retriever_fusion import Ranked
+    from ragfile.types import Float32s
 
 
 def read(ranked: Ranked, found: list[Hits], known: Mapping[int, Hit]) -> None:
-    """Fill hits that are not read yet with those that were read by row; rows that were not are left out."""
+    """Replace unread hits by those that the shards read; drop rows that no shard read."""
     for rows, hits in zip(ranked.rows.tolist(), found, strict=True):
         scored = zip(rows, list(hits), strict=False)
         hits[:] = [_made_hit(known[row], hit) for row, hit in scored if row in known]
 
 
 def note_failed(hits: Hits, notes: Notes, shards: int) -> None:
-    """Record in an answer which of the shards could not be asked."""
+    """Record the shards that failed in an answer."""
     hits.missing_shards = tuple(notes.failed[n] for n in sorted(notes.failed))
-    lost = f"{len(hits.missing_shards)} of {shards} shards could not be asked"
+    lost = f"{len(hits.missing_shards)} of {shards} shards did not answer"
     hits.degraded = f"{hits.degraded}; {lost}" if hits.degraded else lost
 
 
-def missing(what: str, row: int, dim: int) -> Any:
-    """Return what takes the place of a row whose shard failed meanwhile: its key comes after all others."""
+def missing(
+    what: str, row: int, dim: int
+) -> tuple[bytes, int] | Standing | Float32s | dict[str, Any] | str:
+    """Return a placeholder for a row of a shard that failed; its key sorts after all others."""
     key = b"\xff", row
     return {
         "keys": key, "standings": Standing(key, row, row), "vectors": np.zeros(dim, np.float32),
@@ -42,12 +45,12 @@ def missing(what: str, row: int, dim: int) -> Any:
 
 
 def _made_hit(read: Hit, hit: Hit) -> Hit:
-    """Return a hit of its own for each answer that a passage is in."""
-    metadata: Any = copied(read.metadata)
+    """Return a separate hit for each answer that has the passage."""
+    metadata: dict[str, Any] = copied(read.metadata)
     made = Hit(
         read.id, read.doc_id, read.chunk_index, read.text, hit.score, hit.score_type, hit.scores,
         read.tags, metadata, read.source, read.start, read.end,
     )  # fmt: skip
     reader, row, _ = hit.found_in
-    made.found_in = reader, row, ()  # its vector and what is around it are read when asked for
+    made.found_in = reader, row, ()  # its vector and neighbours are read on use
     return made

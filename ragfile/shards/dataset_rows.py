@@ -1,10 +1,9 @@
-"""The rows of a dataset: many shards, asked as one file would be.
+"""The rows of a dataset: many shards that answer like one file.
 
     search ─ select, match, nearest, scores, hits ─ plan ─ run (executor) ─ merge
 
-Each call of a search is planned, carried out shard by shard with the statistics of the whole, and merged. What is not a
-search (documents, iteration, Arrow, filters as masks) reads the shards' segments as those of one file, and opens the shards
-when it is first used.
+Each call of a search is planned, run shard by shard with the statistics of the whole, and merged. Other calls (documents,
+iteration, Arrow, filters as masks) read the segments of all shards as those of one file, and open shards on first use.
 """
 
 from __future__ import annotations
@@ -28,7 +27,6 @@ from ragfile.shards import dataset_hits, merged_answer, shard_bounds
 from ragfile.shards.container import DatasetContainer
 from ragfile.shards.dictionary import Dictionary
 from ragfile.shards.executors.local import Here
-from ragfile.shards.leg_fusion import LegFusion
 from ragfile.shards.messages import (
     EVERYTHING,
     Chosen,
@@ -40,6 +38,7 @@ from ragfile.shards.messages import (
     ShardFailure,
 )
 from ragfile.shards.query_plan import plan
+from ragfile.shards.ranking_fusion import RankingFusion
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -54,18 +53,30 @@ if TYPE_CHECKING:
     from ragfile.search.question import Question
     from ragfile.search.retriever_fusion import Ranked
     from ragfile.search.rows import Found
+    from ragfile.shards.executors import Executor
     from ragfile.shards.manifest import ShardRecord
-    from ragfile.shards.messages import ShardLeg, Task
+    from ragfile.shards.messages import Ask, ShardResult, Task
     from ragfile.shards.snapshot import DatasetSnapshot
-    from ragfile.types import FieldWeights, Float32s, Int64s, TagFilter, Vector, Vectors, Where
+    from ragfile.types import (
+        FieldWeights,
+        Float32s,
+        Int64s,
+        RowFilter,
+        TagFilter,
+        Vector,
+        Vectors,
+        Where,
+    )
+
+    Places = NDArray[np.intp]  # numbers of questions
 
 
 class DatasetRows(StoredRows):
     """The rows of one generation. They count through the shards in the order of the manifest."""
 
-    are_apart = True  # its files have no rows in common
+    are_apart = True  # no two files share a row
 
-    def __init__(self, snapshot: DatasetSnapshot, executor: Any) -> None:  # of sharding/executors
+    def __init__(self, snapshot: DatasetSnapshot, executor: Executor) -> None:
         super().__init__()
         manifest = snapshot.manifest
         self.snapshot, self.path, self.config = snapshot, snapshot.path, manifest.config
@@ -86,7 +97,7 @@ class DatasetRows(StoredRows):
         self._unknown_keys: set[str] = set()
         self._method: retriever_fusion.Method | None = None
         self.file = DatasetContainer(self)
-        self._dictionary = Dictionary(snapshot, self._legs, self._has_bm25)
+        self._dictionary = Dictionary(snapshot, self._results, self._has_bm25)
 
     @property
     def has_vectors(self) -> bool:
@@ -102,10 +113,10 @@ class DatasetRows(StoredRows):
         return self._has_bare_rows
 
     def check_unchanged(self) -> None:
-        """Objects of a dataset never change."""
+        """Do nothing: the objects of a dataset never change."""
 
     def shown(self) -> str:
-        """Return how a repr shows these rows."""
+        """Describe these rows for a repr."""
         shards = len(self.snapshot.urls)
         return f"{self.live:,} chunks in {shards:,} shards, generation {self.generation}"
 
@@ -120,7 +131,7 @@ class DatasetRows(StoredRows):
         return self._all_segments
 
     def place(self, row: int) -> RowPlace:
-        """Return the segment of a row, and its number there; only its shard is opened."""
+        """Return the segment of a row, and its number in it; only its shard is opened."""
         if not 0 <= row < self.count:
             raise IndexError(f"row {row} of {self.count}")
         segments = self.snapshot.segments_of(self.snapshot.number(row))
@@ -130,7 +141,7 @@ class DatasetRows(StoredRows):
         return RowPlace(segment, int(row - segment.base))
 
     def find(self, doc_id: str) -> StoredDocument | None:
-        """Return a live document. Only shards that can have its id are opened."""
+        """Return a live document. Only shards with its id in their range are opened."""
         for number, shard in enumerate(self.snapshot.manifest.shards):
             if not shard.first <= doc_id <= shard.last:
                 continue
@@ -153,7 +164,7 @@ class DatasetRows(StoredRows):
     def documents_passing(self, where: Where) -> list[str]:
         """Return the ids of the documents with a chunk that passes a filter."""
         passing = np.flatnonzero(np.asarray(self.mask(where)))
-        found = {}
+        found: dict[str, bool] = {}
         for row in passing.tolist():
             segment, local = self.place(row)
             if segment.is_live(local):
@@ -172,27 +183,27 @@ class DatasetRows(StoredRows):
 
     # --------------------------------------------------------------------------------------------------- asking --
 
-    def _legs(self, ask: Any, notes: Notes | None) -> tuple[list[Task], list[ShardLeg]]:
-        """Return (tasks, legs) of an ask (see shards/messages.py): those that answered."""
+    def _results(self, ask: Ask, notes: Notes | None) -> tuple[list[Task], list[ShardResult]]:
+        """Run an ask. Return its tasks, and the results of the shards that answered."""
         notes = Notes() if notes is None else notes
         planned = plan(self.snapshot, ask)
         tasks = [task for task in planned.tasks if task.shard not in notes.failed]
         notes.skips.append(planned.skipped)
-        legs: list[ShardLeg] = []
+        results: list[ShardResult] = []
         for found in self._executor.run(tasks) if tasks else ():
             if isinstance(found, ShardFailure):
                 self.snapshot.note(found, notes)
             else:
-                legs.append(found)
-        return tasks, legs
+                results.append(found)
+        return tasks, results
 
     # ----------------------------------------------------------------------------------------------- which rows --
 
     def select(
-        self, where: Any = None, tags_any: TagFilter = (), tags_all: TagFilter = (),
-        without: int | None = None, signs: Sequence[Sign] = (),
+        self, where: object = None, tags_any: TagFilter = (),
+        tags_all: TagFilter = (), without: int | None = None, signs: Sequence[Sign] = (),
     ) -> Chosen:  # fmt: skip
-        """Return which rows may be found: filters go to the shards as they are, rows are cut up for them."""
+        """Return the rows that may be found, as a filter for the shards."""
         if where is None and not (tags_any or tags_all or signs) and without is None:
             return EVERYTHING
         found = self._chosen(where, tags_any, tags_all)
@@ -200,33 +211,43 @@ class DatasetRows(StoredRows):
             found = replace(found, without=without)
         return replace(found, signs=tuple(signs)) if signs else found
 
-    def _chosen(self, where: Any, tags_any: TagFilter, tags_all: TagFilter) -> Chosen:
+    def _chosen(
+        self,
+        where: object,
+        tags_any: TagFilter,
+        tags_all: TagFilter,
+    ) -> Chosen:
         if isinstance(where, RowSet):
             return Chosen() if where.mask is None else Chosen(rows=np.flatnonzero(where.mask))
         if isinstance(where, Chosen):
             return where
-        filters.compile(None, tags_any=tags_any, tags_all=tags_all)  # which refuses what is no list
-        tags: Any = {"tags_any": tuple(tags_any), "tags_all": tuple(tags_all)}
+        filters.compile(
+            None, tags_any=tags_any, tags_all=tags_all
+        )  # refuses a tag that is not in a list
+        found = Chosen(tags_any=tuple(tags_any), tags_all=tuple(tags_all))
         if where is None or isinstance(where, dict) or row_sets.are_ids(where):
             filters.compile(where if isinstance(where, dict) else None)
-            return Chosen(where, **tags)
+            return replace(found, where=where)
         mask = row_sets.mask_of(row_sets.as_rows(where), self.count)
-        return Chosen(rows=np.flatnonzero(mask), **tags)
+        return replace(found, rows=np.flatnonzero(mask))
 
     def flags(self, chosen: Chosen, notes: Notes | None = None) -> NDArray[np.bool_] | None:
         return self._flags(chosen, notes, warns=True)
 
     def _flags(self, chosen: Chosen, notes: Notes | None, warns: bool) -> NDArray[np.bool_] | None:
-        """Return bool[rows]: those that may be found; None for all. The shards find which rows pass."""
+        """Return bool[rows] of the rows that may be found, None for all; the shards evaluate the filter."""
         if chosen.is_all:
             return None
-        _, legs = self._legs(Pass(chosen), notes)
+        _, results = self._results(Pass(chosen), notes)
         if warns:
-            self._warn_of_missing(chosen, legs)
-        return merged_answer.flags(legs, self.snapshot.bases)
+            self._warn_of_missing(chosen, results)
+        return merged_answer.flags(results, self.snapshot.bases)
 
     def mask(
-        self, where: Any = None, tags_any: TagFilter = (), tags_all: TagFilter = ()
+        self,
+        where: RowFilter | RowSet | Chosen | None = None,
+        tags_any: TagFilter = (),
+        tags_all: TagFilter = (),
     ) -> NDArray[np.bool_] | None:
         """Return bool[rows] of a condition, or None without one."""
         return self.flags(self.select(where, tags_any, tags_all))
@@ -236,11 +257,11 @@ class DatasetRows(StoredRows):
         assert found is not None
         return found
 
-    def _warn_of_missing(self, chosen: Chosen, legs: Sequence[ShardLeg]) -> None:
-        """Warn once that no shard has a key of the filter."""
+    def _warn_of_missing(self, chosen: Chosen, results: Sequence[ShardResult]) -> None:
+        """Warn once of each key of the filter that no shard has."""
         if not isinstance(chosen.where, dict):
             return
-        unknown = {leg.shard: leg.unknown for leg in legs}
+        unknown = {result.shard: result.unknown for result in results}
         for path in sorted(set(filters.compile(chosen.where).paths) - self._unknown_keys):
             shards = enumerate(self.snapshot.manifest.shards)
             if not all(
@@ -274,9 +295,9 @@ class DatasetRows(StoredRows):
         min_score: Float32s | None, effort: float, recall: NDArray[np.float64] | None,
         notes: Notes | None,
     ) -> Found:  # fmt: skip
-        """Return the same where each question has a filter of its own."""
+        """Find the nearest rows where each question has its own filter."""
 
-        def ask(places: Int64s, one: Any) -> Found:
+        def ask(places: Places, one: Chosen) -> Found:
             floors = None if min_score is None else min_score[places]
             part = None if recall is None else np.ones(len(places))
             found = self.nearest(vectors[places], k, one, threads, floors, effort, part, notes)
@@ -294,7 +315,7 @@ class DatasetRows(StoredRows):
         if not self.live or not k or not len(texts):
             return exact.nothing(len(texts), k)
         if isinstance(chosen, RowSets):
-            listed: Any = texts
+            listed = list(texts)
             return _by_filter(
                 chosen, k,
                 lambda places, one: self.match(
@@ -304,12 +325,12 @@ class DatasetRows(StoredRows):
             )  # fmt: skip
         self._need("rag.terms")
         stats, threads = self._dictionary.whole.stats, self._threads(threads)
-        asked: Any = queries or self.queries(texts, fields, notes=notes)
+        asked = queries or self.queries(texts, fields, notes=notes)
         ask = Match(asked, stats, k, chosen, threads, k1, b)
         return self._best(ask, len(texts), k, notes)
 
     def _threads(self, threads: int | None) -> int | None:
-        """A pool's processes have a thread each."""
+        """Return the threads of a task: one by default in other processes."""
         return threads if self._is_here else threads or 1
 
     def _need(self, name: str) -> None:
@@ -320,17 +341,17 @@ class DatasetRows(StoredRows):
         self, ask: Match | Nearest, count: int, k: int, notes: Notes | None,
         recall: NDArray[np.float64] | None = None,
     ) -> Found:  # fmt: skip
-        _, legs = self._legs(ask, notes)
-        self._warn_of_missing(ask.chosen, legs)
+        _, results = self._results(ask, notes)
+        self._warn_of_missing(ask.chosen, results)
         bases, is_ordered = self.snapshot.bases, self.snapshot.manifest.is_ordered
-        found = merged_answer.best(legs, bases, count, k)
+        found = merged_answer.best(results, bases, count, k)
         if recall is not None:
-            recall[:] = merged_answer.recall_of(legs, bases, found)
-        tied: Any = [] if is_ordered else merged_answer.ties(found)
+            recall[:] = merged_answer.recall_of(results, bases, found)
+        tied = np.empty(0, np.int64) if is_ordered else merged_answer.ties(found)
         return merged_answer.cut(found, k, self.looked_at("keys", tied, notes) if len(tied) else {})
 
     def scores_each(
-        self, rows: Sequence[Int64s], notes: Notes | None, *, queries: Any = None,
+        self, rows: Sequence[Int64s], notes: Notes | None, *, queries: _core.Queries | None = None,
         vectors: Vectors | None = None,
     ) -> list[Float32s]:  # fmt: skip
         """Return the exact scores of rows[i] for question i, by its terms or by its vector."""
@@ -355,19 +376,21 @@ class DatasetRows(StoredRows):
         return self._scattered([part], Score([part], asked, stats, None, k1, b), notes)[0]
 
     def _scattered(self, parts: list[Int64s], ask: Score, notes: Notes | None) -> list[Float32s]:
-        tasks, legs = self._legs(ask, notes)
-        return merged_answer.scattered(parts, tasks, legs, self.snapshot.bases)
+        tasks, results = self._results(ask, notes)
+        return merged_answer.scattered(parts, tasks, results, self.snapshot.bases)
 
     # ------------------------------------------------------------------------------------------- the dictionary --
 
     @property
-    def lexicon(self) -> Any:  # _core.Frequencies
-        """What makes terms of words as the index does."""
-        return self._dictionary.whole.frequencies
+    def lexicon(self) -> _core.Frequencies:
+        """The frequencies of the dataset, which analyze words as the index does."""
+        frequencies = self._dictionary.whole.frequencies
+        assert frequencies is not None  # only rows with BM25 are asked
+        return frequencies
 
     @property
     def analysis(self) -> Analysis | None:
-        """How the texts became the words of the BM25 index; None without one."""
+        """The analysis of the BM25 index; None without an index."""
         return self._dictionary.analysis
 
     def spelled(self, word: str, edits: int) -> dict[str, int]:
@@ -388,7 +411,7 @@ class DatasetRows(StoredRows):
 
     @property
     def fusion_method(self) -> retriever_fusion.Method:
-        """(method, its parameter) of fusion where a question does not choose: the dataset's."""
+        """The dataset's fusion, for questions without a fusion of their own: (method, parameter)."""
         if self._method is None:
             self._method = retriever_fusion.method_of(None, retriever_fusion.recorded(self))
         return self._method
@@ -398,22 +421,22 @@ class DatasetRows(StoredRows):
         queries = question.queries or self.queries(question.texts, question.fields, notes=notes)
         words = self.match(question.texts, depth, chosen, threads, queries=queries, notes=notes)
         notes.note("bm25")
-        fusing = LegFusion(self, question, vectors, words, queries)
-        min_score = fusing.least()
+        fusing = RankingFusion(self, question, vectors, words, queries)
+        min_score = fusing.floors()
         notes.note("fuse")
         dense = retriever_fusion.reached(self, question, vectors, depth, chosen, min_score)
         notes.note("vector")
         return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.wanted)
 
     def least(self, question: Question, vectors: NDArray[Any], words: Found) -> Float32s | None:
-        return LegFusion(self, question, vectors, words).least()
+        return RankingFusion(self, question, vectors, words).floors()
 
     def sample_statistics(self, vector: Vector) -> tuple[float, float]:
         """Return (mean, deviation) of a vector's exact scores over the sample."""
         return self._dictionary.whole.moments(vector)
 
     def ties_each(self, rows: Sequence[Int64s], notes: Notes | None) -> list[Int64s]:
-        """Return for each question what orders its rows where scores are equal."""
+        """Return the order of each question's rows among equal scores."""
         if self.snapshot.manifest.is_ordered:
             return list(rows)
         wanted = np.unique(np.concatenate([*rows, np.empty(0, np.int64)]))
@@ -427,7 +450,7 @@ class DatasetRows(StoredRows):
     def looked_at(
         self, what: str, rows: Iterable[int] | Int64s, notes: Notes | None = None
     ) -> dict[int, Any]:
-        """Return what rows hold, in one ask where they are elsewhere; nothing, for those of a missing shard."""
+        """Read a part of some rows, in one ask if they are elsewhere; rows of a missing shard get placeholders."""
         wanted = np.asarray(rows, np.int64)
         found: dict[int, Any] = {}
         if not self.is_elsewhere:
@@ -436,7 +459,7 @@ class DatasetRows(StoredRows):
         else:
             if len(wanted):
                 found = self._by_row(RowRead(what, wanted), notes)
-            if what == "vectors":  # a shard without any does not know their length
+            if what == "vectors":  # a shard without vectors does not know their length
                 nothing = np.full(self.dim or 0, np.nan, np.float32)
                 found = {row: one if len(one) else nothing for row, one in found.items()}
             elif what == "standings":
@@ -450,20 +473,20 @@ class DatasetRows(StoredRows):
         return stacked(self.looked_at("vectors", wanted, notes), wanted, self.dim or 0)
 
     def _is_read(self, row: int, notes: Notes | None) -> bool:
-        """Whether the shard of a row can be read here."""
+        """Return whether the shard of a row can be read."""
         return bool(self.snapshot.segments_of(self.snapshot.number(row), notes))
 
     def _moved(self, row: int, standing: Standing) -> Standing:
-        """Return a standing by the numbers that rows have in the dataset."""
+        """Return a standing with row numbers of the dataset."""
         base = self.snapshot.bases[self.snapshot.number(row)]
         return Standing(standing.key, standing.first + base, standing.end + base)
 
     def _by_row(self, ask: RowRead, notes: Notes | None) -> dict[int, Any]:
-        tasks, legs = self._legs(ask, notes)
-        return merged_answer.by_row(tasks, legs, self.snapshot.bases)
+        tasks, results = self._results(ask, notes)
+        return merged_answer.by_row(tasks, results, self.snapshot.bases)
 
     def hits(self, ranked: Ranked, degraded: str, notes: Notes) -> list[Hits]:
-        """Return the hits of some answers. Where reading costs a round trip, they are read now, in one ask."""
+        """Return the hits of some answers. Hits that are elsewhere are read at once, in one ask."""
         skips_nan = "vector" in ranked.parts and self.has_bare_rows
         found = unread(Passages(self), ranked, degraded, skips_nan)
         if self.is_elsewhere:
@@ -476,8 +499,8 @@ class DatasetRows(StoredRows):
         return found
 
 
-def _by_filter(sets: RowSets, k: int, ask: Callable[[Int64s, Any], Found]) -> Found:
-    """Return rows and scores of questions that have a filter each: those with the same one are asked together."""
+def _by_filter(sets: RowSets, k: int, ask: Callable[[Places, Any], Found]) -> Found:
+    """Run questions that have a filter each; those with the same filter run together."""
     rows, scores = exact.nothing(len(sets.numbers), k)
     for number, one in enumerate(sets.sets):
         places = np.flatnonzero(sets.numbers == number)

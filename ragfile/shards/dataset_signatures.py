@@ -1,11 +1,11 @@
-"""Signatures of a generation of a dataset: objects beside its manifest, which change no other one.
+"""Signatures of a generation of a dataset: objects beside its manifest; no other object changes.
 
-    signatures/<20 digits>/<key id>.json    an envelope: this manifest, and what the objects that it names contain
+    signatures/<20 digits>/<key id>.json    an envelope: this manifest, and the contents of the objects that it names
     seals/<sha256>.seal                     the leaves of one object's sections, by the object's name
 
-A manifest names its objects by their hashes, so that who vouches for a manifest vouches for every byte. A whole object is
-rarely read. So the signature also has the digest of each one's content, and the seal beside it has the hash of each block:
-a trusted shard is checked block by block, when one is first read, as a signed file is.
+A manifest names its objects by their hashes, so a signature of the manifest covers every byte. But a whole object is rarely
+read. So the signature also has a digest of each object's content, and the seal beside it has the hash of each block. A
+trusted shard is checked block by block, when one is first read, like a signed file.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from ragfile.ground.signing_keys import PrivateKey, PublicKey
 from ragfile.search.file_rows import FileRows, rows_of
 from ragfile.shards import manifest as manifests
 from ragfile.shards import new_generation
-from ragfile.shards.executors import executor_of
+from ragfile.shards.executors import ExecutorChoice, executor_of
 from ragfile.shards.manifest import FOLDER, Manifest, Stored
 from ragfile.shards.shard_description import file_sha256
 from ragfile.shards.shards import SEALS, seal_name
@@ -34,24 +34,24 @@ from ragfile.write.signature_commit import envelope, moment
 
 SIGNATURES = "signatures/"
 PREDICATE = "urn:ragfile:dataset-signature:1"
-Contents = dict[str, str]  # by the path of an object: the digest of its content
+Contents = dict[str, str]  # digests by the path of an object
 
 
 class Stated(NamedTuple):
-    """A statement of ours: the manifest's hash, the contents, and what the signer said."""
+    """A signed statement: the manifest's hash, the contents, and the signer's name and time."""
 
     manifest: str
     contents: Contents
-    said: Mapping[str, Any]
+    labels: Mapping[str, Any]
 
 
 def folder_of(generation: int) -> str:
-    """Where the signatures of a generation are."""
+    """Return the folder of a generation's signatures."""
     return manifests.name_of(generation).replace(FOLDER, SIGNATURES).removesuffix(".json") + "/"
 
 
 def generation_of(name: str) -> int | None:
-    """The generation that an object is a signature of, None for other objects."""
+    """Return the generation that an object signs, None for other objects."""
     folder, _, _ = name.removeprefix(SIGNATURES).partition("/")
     return manifests.generation_of(f"{FOLDER}{folder}.json")
 
@@ -65,7 +65,7 @@ def _objects(manifest: Manifest) -> list[Stored]:
 
 
 class Sealing(NamedTuple):
-    """An object whose blocks are to be hashed."""
+    """A job: hash the blocks of an object."""
 
     root: str
     path: str
@@ -73,13 +73,15 @@ class Sealing(NamedTuple):
 
 
 def sealed(job: Sealing) -> tuple[str, str]:
-    """(path, the digest of the content) of an object, with its seal in place."""
+    """Write the seal of an object. Return its path and the digest of its content."""
     store = place(job.root)
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
         path = os.path.join(folder, "object.ragfile")
         store.fetch(job.path, path)
         if file_sha256(path) != job.sha256:
-            raise CorruptError(f"{job.root}: {job.path} is not what its name says: not signed")
+            raise CorruptError(
+                f"{job.root}: {job.path} does not match its name, so it was not signed"
+            )
         with rows_of(path) as shard:
             content = Content(shard.file.reader)
             leaves = content.hashed(shard.file.reader)
@@ -87,8 +89,8 @@ def sealed(job: Sealing) -> tuple[str, str]:
     return job.path, content.digest(leaves)
 
 
-def _replace(store, name, data):
-    """Another object of that name is as good as none: names of seals and signatures do not say what they hold."""
+def _replace(store: Store, name: str, data: bytes) -> None:
+    """Put an object in place of any of its name: seals and signatures are not named by content."""
     while not store.put_new(name, data):
         with contextlib.suppress(FileNotFoundError):
             if store.read(name) == data:
@@ -98,11 +100,26 @@ def _replace(store, name, data):
 
 def sign(
     path: StrPath, key: PrivateKey | StrPath | bytes, *, signer: str = "", signed: str = "",
-    password: bytes | None = None, executor: Any = None, workers: int | None = None,
+    password: bytes | None = None, executor: ExecutorChoice = None, workers: int | None = None,
 ) -> Signature:  # fmt: skip
-    """Vouches for the newest generation of a dataset with an Ed25519 key; ragfile.sign says what the options are.
+    """Sign the newest generation of a dataset with an Ed25519 key.
 
-    Every object that the key has not vouched for before is read once, by the executor.
+    Objects that the key has not signed before are read once.
+
+    Args:
+        path: A folder or an s3:// URL.
+        key: The private key, or its file or bytes.
+        signer: Your name, for people; it is part of the statement.
+        signed: The time of signing; by default, now.
+        password: The password of the key.
+        executor: Reads the objects: None (this process), "process", "ray", "dask" or an Executor.
+        workers: Number of workers of the executor.
+
+    Returns:
+        The signature.
+
+    Raises:
+        CorruptError: An object does not match its name.
     """
     opened, when, store = PrivateKey.of(key, password), moment(signed), place(path)
     raw, generation = new_generation.raw(store)
@@ -127,8 +144,8 @@ def sign(
     return Signature(opened.public.id, signer, when, True, made)
 
 
-def _vouched_for(store, key) -> Contents:
-    """What the key said before of objects whose seals are still there."""
+def _vouched_for(store: Store, key: PublicKey) -> Contents:
+    """Return the contents in the key's newest signature, of objects that still have a seal."""
     names = (found.name for found in store.names(SIGNATURES))
     newest = next((name for name in sorted(names) if name.endswith(f"/{key.id}.json")), None)
     stated = None if newest is None else _held(_loaded(store, newest), key)
@@ -141,7 +158,7 @@ def _statement(stated: Stated) -> bytes:
         "_type": STATEMENT,
         "subject": [{"name": "manifest", "digest": {"sha256": stated.manifest}}],
         "predicateType": PREDICATE,
-        "predicate": {"contents": stated.contents, **stated.said},
+        "predicate": {"contents": stated.contents, **stated.labels},
     }
     return json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode()
 
@@ -152,45 +169,45 @@ def _statement(stated: Stated) -> bytes:
 def required(
     store: Store, digest: str, generation: int, keys: Sequence[PublicKey], path: str
 ) -> Contents:
-    """What the objects of the manifest with a hash contain, by the word of one of the keys; or it is refused."""
+    """Return the contents that one of the keys signed for the manifest with a hash; else raise SignatureError."""
     for key in keys:
         name = f"{folder_of(generation)}{key.id}.json"
         stated = _held(_loaded(store, name), key)
         if stated is not None and stated.manifest == digest:
             return stated.contents
-    there = signatures_of(store, digest, generation)
-    if not there:
-        why = "nobody signed this generation: `ragfile sign` does, or open it without trusted keys"
+    found = signatures_of(store, digest, generation)
+    if not found:
+        why = "this generation is not signed: run `ragfile sign`, or open it without trusted keys"
     else:
-        ids = ", ".join(one.key_id[:16] for one in there)
+        ids = ", ".join(one.key_id[:16] for one in found)
         known = ", ".join(key.id[:16] for key in keys) or "none"
         why = f"no signature is by a trusted key (signed by {ids}; trusted: {known})"
     raise SignatureError(f"{path}: {why}")
 
 
-def _loaded(store, name) -> Any:
-    """An object that says it is an envelope."""
+def _loaded(store: Store, name: str) -> Any:  # Any: JSON
+    """Return the JSON of an object; None if it is missing or is not JSON."""
     try:
         return json.loads(store.read(name))
     except (FileNotFoundError, ValueError, RecursionError):
         return None
 
 
-def _held(found, key) -> Stated | None:
-    """What an envelope states, if the key signed it."""
+def _held(found: Mapping[str, Any], key: PublicKey) -> Stated | None:
+    """Return the statement in an envelope, if the key signed it."""
     parts = signatures.parts_of(found)
     if parts is None or not key.accepts(parts.signature, signatures.encoded(parts.payload)):
         return None
     return _stated(parts.payload)
 
 
-def _stated(payload) -> Stated | None:
+def _stated(payload: bytes) -> Stated | None:
     try:
-        said = json.loads(payload.decode())
-        (subject,) = said["subject"]
-        digest, predicate = subject["digest"]["sha256"], said["predicate"]
+        fields = json.loads(payload.decode())
+        (subject,) = fields["subject"]
+        digest, predicate = subject["digest"]["sha256"], fields["predicate"]
         contents = predicate["contents"]
-        names = said["_type"], said["predicateType"]
+        names = fields["_type"], fields["predicateType"]
         texts = [digest, *contents, *contents.values()]
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError):
         return None
@@ -200,20 +217,20 @@ def _stated(payload) -> Stated | None:
 
 
 def signatures_of(store: Store, digest: str, generation: int) -> list[Signature]:
-    """What the signatures of a generation say, whose manifest has a hash. No key is needed, and none is checked."""
-    found = []
+    """List the signatures of a generation, given its manifest's hash. They are not checked against any key."""
+    found: list[Signature] = []
     for listed in sorted(store.names(folder_of(generation))):
         loaded = _loaded(store, listed.name)
         parts = signatures.parts_of(loaded)
         stated = None if parts is None else _stated(parts.payload)
         if parts is None or stated is None:
             continue
-        said = {k: v for k, v in stated.said.items() if isinstance(v, str)}
+        labels = {k: v for k, v in stated.labels.items() if isinstance(v, str)}
         found.append(
             Signature(
                 parts.key_id,
-                said.get("signer", ""),
-                said.get("signed", ""),
+                labels.get("signer", ""),
+                labels.get("signed", ""),
                 stated.manifest == digest,
                 loaded,
             )
@@ -222,10 +239,10 @@ def signatures_of(store: Store, digest: str, generation: int) -> list[Signature]
 
 
 def forgeries(shard: FileRows, path: str, contents: Contents, seal: bytes | None) -> Iterable[str]:
-    """What a shard whose bytes are right lacks to be read by those who trust a key."""
+    """Yield the faults that keep an intact shard from being read with trusted keys."""
     content = Content(shard.file.reader)
     leaves = content.hashed(shard.file.reader)
     if contents.get(path) != content.digest(leaves):
-        yield "is not what was signed"
+        yield "differs from the signed content"
     if seal != leaves:
-        yield f"has no seal, or another one's: {seal_name(path)}"
+        yield f"has no seal, or a wrong one: {seal_name(path)}"

@@ -1,4 +1,4 @@
-"""The generations of a dataset, as a file's log tells its commits, and which documents are stale."""
+"""The generations of a dataset, and its stale documents."""
 
 from __future__ import annotations
 
@@ -15,31 +15,46 @@ from ragfile.write.history import stale_in
 
 
 def log(path: StrPath) -> list[dict[str, Any]]:
-    """Every generation that can still be opened, newest first. `added` and `deleted` are what the number of chunks changed by."""
+    """List the generations that can still be opened, newest first.
+
+    Args:
+        path: A folder or an s3:// URL of a dataset.
+
+    Returns:
+        For each generation its number, time (nanoseconds since 1970), message, chunks and bytes. `added` or `deleted` is
+        the change of the number of chunks.
+    """
     store = place(path)
     numbers = (generation_of(found.name) for found in store.names(FOLDER))
-    told, before = [], 0
+    found: list[dict[str, Any]] = []
+    before = 0
     for generation in sorted(number for number in numbers if number is not None):
         manifest = new_generation.read(store, generation)
         grown = manifest.live - before
         before = manifest.live
-        told.append(
+        found.append(
             {
                 "generation": generation, "created": manifest.created, "message": manifest.message,
                 "chunks": manifest.live, "added": max(grown, 0), "deleted": max(-grown, 0),
                 "size": sum(shard.bytes for shard in manifest.shards),
             }
         )  # fmt: skip
-    return told[::-1]
+    return found[::-1]
 
 
 def stale(
     path: StrPath, *, chunking: Policy | str | Fields | None = None,
     embedder: str | Embedder | None = None,
 ) -> dict[str, str]:  # fmt: skip
-    """{document id: reason} of the documents that another policy cut, or another model embedded, than the dataset's.
+    """Return the documents that were cut by another policy, or embedded by another model, than the dataset's.
 
-    With chunking or embedder: than those.
+    Args:
+        path: A folder or an s3:// URL of a dataset.
+        chunking: The policy to compare with; by default, the dataset's.
+        embedder: The embedder to compare with; by default, the dataset's.
+
+    Returns:
+        A reason for each document id.
     """
     with Dataset(path, embedder="none") as rf:
         return stale_in(rf.rows, chunking, embedder)

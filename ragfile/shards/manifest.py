@@ -1,7 +1,7 @@
-"""What a dataset is at one generation: canonical JSON that lists its shards and what holds for all of them.
+"""The manifest of a generation: canonical JSON that lists the shards of a dataset and its properties.
 
-spec/parts/dataset.md says it field by field. A manifest is read as what a stranger wrote: every field
-that the code relies on is of its type, or the manifest is refused by name.
+spec/parts/dataset.md defines the fields. A manifest is untrusted input: each field that the code relies on is checked, and
+an invalid manifest is refused with the name of the field.
 """
 
 from __future__ import annotations
@@ -11,13 +11,10 @@ import itertools
 import json
 import re
 from dataclasses import asdict, dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import Any
 
 from ragfile.errors import CorruptError, FormatError, VersionError
 from ragfile.file import config as file_config
-
-if TYPE_CHECKING:
-    from typing import Any
 
 FORMAT, VERSION = "ragfile-dataset", [1, 0]
 FOLDER, SHARDS, STATISTICS = "manifests/", "shards/", "statistics/"
@@ -25,25 +22,25 @@ LAST = (1 << 64) - 1
 SIZE_LIMIT = 1 << 30  # bytes of a manifest
 SHARD_LIMIT = 1 << 20
 ROW_LIMIT = (1 << 32) - 2  # of a file
-BOUNDS = {"numbers": (int, float), "texts": (str,)}  # what a bound of a kind may be
-TOUCHED_LIMIT = 1024  # ids that a manifest lists as touched; more of them are a range
+BOUNDS = {"numbers": (int, float), "texts": (str,)}  # types of a bound, by kind
+TOUCHED_LIMIT = 1024  # touched ids that are listed; more become a range
 _HASH = re.compile(r"[0-9a-f]{64}")
 
 
 def name_of(generation: int) -> str:
-    """The name of a generation's manifest: newer ones come first in a listing."""
+    """Return the name of a generation's manifest; newer ones sort first."""
     return f"{FOLDER}{LAST - generation:020}.json"
 
 
 def generation_of(name: str) -> int | None:
-    """The generation that a manifest's name says, or None for another name."""
+    """Return the generation in a manifest's name, or None for another name."""
     found = re.fullmatch(rf"{FOLDER}(\d{{20}})\.json", name)
     return LAST - int(found[1]) if found and int(found[1]) < LAST else None
 
 
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """An object of a dataset by its content: where it is, its size and its SHA-256."""
+    """A content-named object of a dataset: its path, bytes and SHA-256."""
 
     path: str
     bytes: int
@@ -52,7 +49,7 @@ class Stored:
 
 @dataclass(frozen=True, slots=True)
 class ShardRecord(Stored):
-    """What a manifest says of a shard, so that many questions need not open it."""
+    """The description of a shard, with bounds that rule it out without opening it."""
 
     identity: str
     generation: int
@@ -62,10 +59,10 @@ class ShardRecord(Stored):
     total_length: int
     first: str
     last: str
-    footer: list[int] = field(default_factory=list)
-    sections: list[list[Any]] = field(default_factory=list)
+    footer: list[int] = field(default_factory=list[int])
+    sections: list[list[Any]] = field(default_factory=list[list[Any]])
     is_ordered: bool = True  # rows are in order of (document id, chunk index)
-    bounds: dict[str, Any] = field(default_factory=dict)
+    bounds: dict[str, Any] = field(default_factory=dict[str, Any])
     knows_all_fields: bool = False
     tags: list[str] | None = None
     centroid: list[int] | None = None
@@ -73,37 +70,37 @@ class ShardRecord(Stored):
 
     @property
     def deletions(self) -> int:
-        """Rows that are deleted and still take room."""
+        """The number of deleted rows that still take space."""
         return self.rows - self.live
 
-    def said(self) -> dict[str, Any]:
-        """The record as JSON has it."""
+    def as_json(self) -> dict[str, Any]:
+        """Return the record as a JSON object."""
         return {**asdict(self), "deletions": self.deletions}
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """One generation of a dataset. `live` rows are not deleted; `is_ordered` says whether the order of rows is that of
-    (document id, chunk index) in the whole dataset."""
+    """One generation of a dataset. `live` counts the rows that are not deleted; `is_ordered` is True if all rows are in order
+    of (document id, chunk index)."""
 
     generation: int = 0
     created: int = 0
     message: str = ""
     previous: dict[str, str] | None = None
-    config: dict[str, Any] = field(default_factory=dict)
+    config: dict[str, Any] = field(default_factory=dict[str, Any])
     analysis: str | None = None
     assignment: dict[str, Any] = field(default_factory=lambda: {"by": "range"})
     statistics: Stored | None = None
     rows: int = 0
     total_length: int = 0
-    touched: dict[str, Any] = field(default_factory=dict)
+    touched: dict[str, Any] = field(default_factory=dict[str, Any])
     writer_flags: tuple[str, ...] = ()
     shards: tuple[ShardRecord, ...] = ()
     live: int = field(init=False, compare=False)
     is_ordered: bool = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
-        """Sum up the shards, once."""
+        """Derive the sums over all shards."""
         follows = zip(self.shards, self.shards[1:], strict=False)
         is_ordered = all(a.last < b.first for a, b in follows)
         is_ordered = is_ordered and all(shard.is_ordered for shard in self.shards)
@@ -112,17 +109,17 @@ class Manifest:
 
     @property
     def bases(self) -> list[int]:
-        """The number of the first row of each shard, and at the end the number of all rows."""
+        """The number of the first row of each shard, and at the end the count of all rows."""
         return list(itertools.accumulate((shard.rows for shard in self.shards), initial=0))
 
     def with_shards(self, shards: list[ShardRecord]) -> Manifest:
-        """The same with other shards, which get their order here."""
+        """Return a copy with other shards, sorted."""
         ordered = tuple(sorted(shards, key=lambda s: (s.first, s.sha256)))
         return replace(self, shards=ordered)
 
     def dump(self) -> bytes:
-        """Canonical JSON: sorted names, no spaces, ASCII."""
-        said = {
+        """Return canonical JSON: sorted names, no spaces, ASCII."""
+        fields = {
             "format": FORMAT, "version": VERSION, "reader_flags": [],
             "writer_flags": list(self.writer_flags),
             "generation": self.generation, "created": self.created, "message": self.message,
@@ -132,38 +129,39 @@ class Manifest:
                 "rows": self.rows, "total_length": self.total_length,
                 "file": None if self.statistics is None else asdict(self.statistics),
             },
-            "shards": [shard.said() for shard in self.shards],
+            "shards": [shard.as_json() for shard in self.shards],
         }  # fmt: skip
-        return json.dumps(said, sort_keys=True, separators=(",", ":")).encode("ascii")
+        return json.dumps(fields, sort_keys=True, separators=(",", ":")).encode("ascii")
 
 
 def sha256(data: bytes) -> str:
+    """Return the SHA-256 of some bytes, in hexadecimal."""
     return hashlib.sha256(data).hexdigest()
 
 
 def parse(raw: bytes, path: str, generation: int) -> Manifest:
-    """The manifest in some bytes, which stood under the name of a generation."""
+    """Read a manifest that was stored under the name of a generation."""
     if len(raw) > SIZE_LIMIT:
         raise CorruptError(f"{path}: the manifest has more than {SIZE_LIMIT:,} bytes")
     try:
-        said = json.loads(raw)
-        if file_config.is_too_deep(said):
+        fields = json.loads(raw)
+        if file_config.is_too_deep(fields):
             raise RecursionError
     except (ValueError, RecursionError):
         raise CorruptError(f"{path}: the manifest is not JSON") from None
-    if not isinstance(said, dict) or said.get("format") != FORMAT:
+    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
         raise FormatError(f"{path}: not the manifest of a ragfile dataset")
-    _check_version(said, path)
-    found = _ManifestFields(said, path)
+    found = _ManifestFields(fields, path)
+    _check_version(found.fields, path)
     if found.whole("generation") != generation:
-        raise CorruptError(f"{path}: says that it is generation {said['generation']}")
+        raise CorruptError(f"{path}: its field 'generation' is {fields['generation']}")
     statistics = _ManifestFields(found.mapping("statistics"), path)
-    file = statistics.said.get("file")
+    file = statistics.fields.get("file")
     return _checked(
         Manifest(
             generation, found.whole("created"), found.text("message"), _previous(found),
             file_config.read_config(json.dumps(found.mapping("config")).encode(), path),
-            None if said.get("analysis") is None else found.text("analysis"),
+            None if found.fields.get("analysis") is None else found.text("analysis"),
             found.mapping("assignment"), None if file is None else _stored(file, path, STATISTICS),
             statistics.whole("rows"), statistics.whole("total_length"), found.mapping("touched"),
             tuple(found.texts("writer_flags")), tuple(shard_record(one, path) for one in found.listed("shards")),
@@ -172,48 +170,49 @@ def parse(raw: bytes, path: str, generation: int) -> Manifest:
     )  # fmt: skip
 
 
-def _check_version(said, path):
-    version = said.get("version")
+def _check_version(fields: dict[str, Any], path: str) -> None:
+    version = fields.get("version")
     if not (isinstance(version, list) and version and version[0] == VERSION[0]):
         raise VersionError(f"{path}: a dataset of version {version}; this version reads {VERSION}")
-    if said.get("reader_flags"):
-        raise VersionError(f"{path}: the dataset needs {said['reader_flags']}: update ragfile")
+    if fields.get("reader_flags"):
+        raise VersionError(f"{path}: the dataset needs {fields['reader_flags']}: update ragfile")
 
 
-def _previous(found):
-    said = found.said.get("previous")
-    if said is None:
+def _previous(found: _ManifestFields) -> dict[str, str] | None:
+    """Return the name and hash of the manifest before."""
+    fields = found.fields.get("previous")
+    if fields is None:
         return None
-    previous = _ManifestFields(said, found.path)
+    previous = _ManifestFields(fields, found.path)
     if generation_of(previous.text("name")) is None:
         raise CorruptError(f"{found.path}: the manifest before has no manifest's name")
     return {"name": previous.text("name"), "sha256": previous.hash("sha256")}
 
 
-def _stored(said, path, folder):
-    found = _ManifestFields(said, path)
+def _stored(fields: object, path: str, folder: str) -> Stored:
+    found = _ManifestFields(fields, path)
     name, digest = found.text("path"), found.hash("sha256")
     if name != f"{folder}{digest}.ragfile":
         raise CorruptError(f"{path}: an object of {folder} is named {name:.100}")
     return Stored(name, found.whole("bytes"), digest)
 
 
-def shard_record(said: Any, path: str) -> ShardRecord:
-    """The record in a JSON object."""
-    stored, found = _stored(said, path, SHARDS), _ManifestFields(said, path)
-    tags, centroid = said.get("tags"), said.get("centroid")
+def shard_record(fields: object, path: str) -> ShardRecord:
+    """Read the description of a shard from a JSON object."""
+    stored, found = _stored(fields, path, SHARDS), _ManifestFields(fields, path)
+    tags, centroid = found.fields.get("tags"), found.fields.get("centroid")
     return ShardRecord(
         stored.path, stored.bytes, stored.sha256, found.text("identity"),
         found.whole("generation"), found.whole("documents"), found.whole("rows"),
         found.whole("live"), found.whole("total_length"), found.text("first"), found.text("last"),
-        found.wholes("footer"), _sections(found), found.said.get("is_ordered") is True,
-        _bounds(found), found.said.get("knows_all_fields") is True,
+        found.wholes("footer"), _sections(found), found.fields.get("is_ordered") is True,
+        _bounds(found), found.fields.get("knows_all_fields") is True,
         None if tags is None else found.texts("tags"),
         None if centroid is None else found.wholes("centroid", -127), found.number("radius"),
     )  # fmt: skip
 
 
-def _sections(found):
+def _sections(found: _ManifestFields) -> list[list[Any]]:
     listed = found.listed("sections")
     for one in listed:
         is_place = isinstance(one, list) and len(one) == 4 and isinstance(one[0], str)
@@ -222,33 +221,34 @@ def _sections(found):
     return listed
 
 
-def _bounds(found):
-    """Bounds that can be compared with what a filter names, or the manifest is refused."""
+def _bounds(found: _ManifestFields) -> dict[str, Any]:
+    """Return the bounds; refuse a manifest with bounds that cannot be compared with a filter."""
     bounds = found.mapping("bounds")
-    for said in bounds.values():
-        pairs = [said.get(name) for name in BOUNDS] if isinstance(said, dict) else [0]
+    for bound in bounds.values():
+        pairs = [bound.get(name) for name in BOUNDS] if isinstance(bound, dict) else [0]
         kinds = zip(pairs, BOUNDS.values(), strict=False)
         if not all(pair is None or _is_pair(pair, kind) for pair, kind in kinds):
             raise CorruptError(f"{found.path}: a shard's bounds are not two values of one kind")
     return bounds
 
 
-def _is_pair(pair, kinds):
+def _is_pair(pair: object, kinds: tuple[type, ...]) -> bool:
     return isinstance(pair, list) and len(pair) == 2 and all(type(x) in kinds for x in pair)
 
 
-def _is_assignment(said):
-    if said.get("by") == "range":
-        starts = said.get("from")
-        is_list = isinstance(starts, list) and all(isinstance(one, str) for one in starts)
-        return is_list and starts[:1] == [""] and starts == sorted(starts)
-    if said.get("by") == "hash":
-        return type(said.get("shards")) is int and said["shards"] > 0
-    return said.get("by") == "given"
+def _is_assignment(fields: dict[str, Any]) -> bool:
+    if fields.get("by") == "range":
+        starts = fields.get("from")
+        if not isinstance(starts, list) or not all(isinstance(one, str) for one in starts):
+            return False
+        return starts[:1] == [""] and starts == sorted(starts)
+    if fields.get("by") == "hash":
+        return type(fields.get("shards")) is int and fields["shards"] > 0
+    return fields.get("by") == "given"
 
 
 def _checked(manifest: Manifest, path: str) -> Manifest:
-    """Sums and orders that a reader relies on."""
+    """Check the sums and orders that a reader relies on."""
     shards, dim = manifest.shards, manifest.config.get("dim")
     if not _is_assignment(manifest.assignment):
         raise CorruptError(f"{path}: the manifest's field 'assignment' is missing or not valid")
@@ -272,59 +272,60 @@ def _checked(manifest: Manifest, path: str) -> Manifest:
 
 
 class _ManifestFields:
-    """The fields of an object, each checked when it is taken."""
+    """The fields of a JSON object; each is checked when it is read."""
 
-    def __init__(self, said, path):
-        if not isinstance(said, dict):
-            raise CorruptError(f"{path}: an object of the manifest is not an object")
-        self.said, self.path = said, path
+    def __init__(self, fields: object, path: str) -> None:
+        if not isinstance(fields, dict):
+            raise CorruptError(f"{path}: an object of the manifest is not a JSON object")
+        self.fields: dict[str, Any] = fields
+        self.path = path
 
-    def _refuse(self, name):
+    def _refuse(self, name: str) -> CorruptError:
         return CorruptError(f"{self.path}: the manifest's field {name!r} is missing or not valid")
 
-    def whole(self, name, low=0):
-        value = self.said.get(name)
+    def whole(self, name: str, low: int = 0) -> int:
+        value = self.fields.get(name)
         if type(value) is not int or not low <= value < 1 << 64:
             raise self._refuse(name)
         return value
 
-    def number(self, name):
-        value: Any = self.said.get(name)
-        if type(value) not in (int, float) or not 0 <= value < 1e300:
+    def number(self, name: str) -> float:
+        value = self.fields.get(name)
+        if not isinstance(value, int | float) or isinstance(value, bool) or not 0 <= value < 1e300:
             raise self._refuse(name)
         return float(value)
 
-    def text(self, name):
-        value = self.said.get(name)
+    def text(self, name: str) -> str:
+        value = self.fields.get(name)
         if not isinstance(value, str):
             raise self._refuse(name)
         return value
 
-    def hash(self, name):
+    def hash(self, name: str) -> str:
         value = self.text(name)
         if not _HASH.fullmatch(value):
             raise self._refuse(name)
         return value
 
-    def mapping(self, name):
-        value = self.said.get(name)
+    def mapping(self, name: str) -> dict[str, Any]:
+        value = self.fields.get(name)
         if not isinstance(value, dict):
             raise self._refuse(name)
         return value
 
-    def listed(self, name):
-        value = self.said.get(name)
+    def listed(self, name: str) -> list[Any]:
+        value = self.fields.get(name)
         if not isinstance(value, list):
             raise self._refuse(name)
         return value
 
-    def texts(self, name):
+    def texts(self, name: str) -> list[str]:
         value = self.listed(name)
         if not all(isinstance(one, str) for one in value):
             raise self._refuse(name)
         return value
 
-    def wholes(self, name, low=0):
+    def wholes(self, name: str, low: int = 0) -> list[int]:
         value = self.listed(name)
         if not all(type(one) is int and low <= one < 1 << 64 for one in value):
             raise self._refuse(name)

@@ -1,7 +1,7 @@
-"""What a dataset is asked, what a shard is asked of it, and what a shard says: records that any process can be sent.
+"""Messages between a dataset and its shards, as records that any process can be sent.
 
-A question of a search becomes a few such asks, one after the other: rows by words, their vectors' scores, near rows, their
-words' scores, passages. Rows of an ask are rows of the dataset, those of a task and a leg are rows of the shard.
+A search becomes a few asks, one after the other: rows by words, the vector scores of those rows, near rows, the word
+scores of those, passages. Rows in an ask are numbered in the dataset; rows in a task and its result, in the shard.
 """
 
 from __future__ import annotations
@@ -9,29 +9,32 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import numpy as np
-
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
+    from numpy.typing import NDArray
+
     from ragfile._core import Queries
     from ragfile.ingest.analysis import Statistics
     from ragfile.search.query_syntax import Sign
+    from ragfile.types import Float32s, Int64s, Where
 
 
 @dataclass(frozen=True, slots=True)
 class Chosen:
-    """Which rows may be found: a filter on metadata or ids, or rows of the dataset, ascending; of these those that have the
-    tags and that signs of the question leave, without the one row that the question is about."""
+    """The rows that may be found: those that pass a filter, or the listed rows of the dataset, ascending. Tags, signs of the
+    query syntax and `without`, the row that a question is about, narrow them further."""
 
-    where: Any = None
-    tags_any: Any = ()
-    tags_all: Any = ()
-    rows: np.ndarray | None = None
+    where: Where | Collection[str] | None = None
+    tags_any: tuple[str, ...] = ()
+    tags_all: tuple[str, ...] = ()
+    rows: Int64s | None = None
     without: int | None = None
     signs: tuple[Sign, ...] = ()
 
     @property
     def is_all(self) -> bool:
-        """Whether no row is left out."""
+        """Whether every row may be found."""
         has_filter = self.where is not None or self.rows is not None or self.without is not None
         return not (has_filter or self.tags_any or self.tags_all or self.signs)
 
@@ -40,7 +43,7 @@ EVERYTHING = Chosen()
 
 
 class Match(NamedTuple):
-    """The k best rows by words for each of the queries."""
+    """Find the k best rows by words for each of the queries."""
 
     queries: Queries
     stats: Statistics
@@ -52,76 +55,77 @@ class Match(NamedTuple):
 
 
 class Nearest(NamedTuple):
-    """The k best rows for each vector; `min_score` is a score for each that rows must reach, `effort` the share
-    of a shard's rows that is looked at. Below 1, an answer tells its recall as a third array."""
+    """Find the k best rows for each vector. `min_score` is a floor for each vector, `effort` the share of a shard's rows
+    to scan. Below 1, the result has an estimate of recall for each vector."""
 
-    vectors: Any
+    vectors: NDArray[Any]
     k: int
     chosen: Chosen
     threads: int | None = None
-    min_score: Any = None
+    min_score: Float32s | None = None
     effort: float = 1.0
 
 
 class Score(NamedTuple):
-    """The exact scores of rows[i] for question i: by words if there are queries, else by vectors."""
+    """Score rows[i] exactly for question i: by words if there are queries, else by vectors."""
 
-    rows: list[np.ndarray]
+    rows: list[Int64s]
     queries: Queries | None = None
     stats: Statistics | None = None
-    vectors: Any = None
+    vectors: NDArray[Any] | None = None
     k1: float | None = None
     b: float | None = None
 
 
 class Pass(NamedTuple):
-    """Which rows may be found."""
+    """Find the rows that pass a filter."""
 
     chosen: Chosen
 
 
 class Lengths(NamedTuple):
-    """For each field of BM25 with lists of its own the summed length of all rows in it."""
+    """Sum the lengths of all rows in each BM25 field that has postings of its own."""
 
 
 class Counted(NamedTuple):
-    """In how many rows each term of the queries occurs, by the weights of fields that the queries bring."""
+    """Count the rows in which each term of the queries occurs, under the field weights of the queries."""
 
     queries: Queries
 
 
 class RowRead(NamedTuple):
-    """What stands at some rows; `what` is one of the words of StoredRows.looked_at."""
+    """Read a part of some rows; `what` is one of the parts of StoredRows.looked_at."""
 
     what: str
-    rows: np.ndarray
+    rows: Int64s
+
+
+Ask = Match | Nearest | Score | Pass | Lengths | Counted | RowRead
 
 
 class Task(NamedTuple):
-    """What one shard is asked, and by what it is known to be the one of the manifest."""
+    """An ask for one shard, with the identity that the manifest lists."""
 
     shard: int
     url: str
     cache: str | None
     identity: str
     rows: int
-    ask: Any
-    content: str = ""  # the digest of what somebody who is trusted signed
-    window: int = (
-        0  # bytes at the shard's end that the first request for it brings; 0 where it is at hand
-    )
+    ask: Ask
+    content: str = ""  # the digest of the content that a trusted key signed
+    window: int = 0  # bytes at the end of a remote shard to fetch first; 0 for a local one
 
 
-class ShardLeg(NamedTuple):
-    """What a shard says: the value, and the keys of the filter that none of its rows has."""
+class ShardResult(NamedTuple):
+    """A shard's answer to a task: the value, and the keys of the filter that none of its rows has."""
 
     shard: int
-    value: Any
+    value: Any  # Any: its type depends on the ask
     unknown: list[str]
 
 
 class ShardFailure(NamedTuple):
-    """Why a shard says nothing."""
+    """The reason why a shard did not answer."""
 
     shard: int
     reason: str

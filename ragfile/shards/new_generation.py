@@ -1,7 +1,7 @@
-"""A new generation of a dataset: shards first, then statistics, then the manifest, which is created only if nobody was faster.
+"""Commits of a dataset: shards first, then statistics, then the manifest, which is created unless another writer was first.
 
-A job that dies before its manifest is there leaves objects that nobody refers to; vacuum removes them. One that loses reads
-the winner's manifest and makes its change again on top of it, unless both touched the same documents.
+A job that dies before its manifest exists leaves unreferenced objects; vacuum removes them. A writer that loses reads the
+winner's manifest and repeats its change on top of it, unless both touched the same documents.
 """
 
 from __future__ import annotations
@@ -16,21 +16,24 @@ from ragfile.shards.manifest import FOLDER, TOUCHED_LIMIT, Manifest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import TypeVar
 
     from ragfile.shards.stores import Store
+
+    Outcome = TypeVar("Outcome")
 
 ATTEMPTS, FIRST_WAIT, LONGEST_WAIT = 64, 0.02, 2.0
 Touched = dict[str, Any]
 
 
 def read(place: Store, generation: int = 0) -> Manifest:
-    """The manifest of a generation, the newest for 0."""
+    """Return the manifest of a generation; 0 is the newest."""
     found, number = raw(place, generation)
     return manifests.parse(found, f"{place.root}: {manifests.name_of(number)}", number)
 
 
 def raw(place: Store, generation: int = 0) -> tuple[bytes, int]:
-    """(its bytes, its number)."""
+    """Return (the bytes of a manifest, the number of its generation)."""
     name = manifests.name_of(generation) if generation else place.newest(FOLDER)
     if name is None:
         raise FormatError(f"{place.root}: not a ragfile dataset: there is no manifest in {FOLDER}")
@@ -44,17 +47,17 @@ def raw(place: Store, generation: int = 0) -> tuple[bytes, int]:
 
 
 def find(place: Store) -> Manifest | None:
-    """The newest manifest, or None where there is none yet."""
+    """Return the newest manifest, or None for an empty store."""
     return None if place.newest(FOLDER) is None else read(place)
 
 
 def publish(place: Store, manifest: Manifest) -> bool:
-    """Creates a generation; False where another one has its number."""
+    """Create a generation; False if its number is taken."""
     return place.put_new(manifests.name_of(manifest.generation), manifest.dump())
 
 
 def following(before: Manifest | None) -> dict[str, Any]:
-    """The generation after a manifest, and the manifest's name and hash."""
+    """Return the fields `generation` and `previous` of the manifest after another one."""
     if before is None:
         return {"generation": 1, "previous": None}
     name = manifests.name_of(before.generation)
@@ -64,11 +67,11 @@ def following(before: Manifest | None) -> dict[str, Any]:
     }
 
 
-def commit(place: Store, change: Callable[[Manifest], tuple[Manifest | None, Any]]) -> Any:
-    """Makes a change of the newest generation the next one, again and again until nobody is faster.
+def commit(place: Store, change: Callable[[Manifest], tuple[Manifest | None, Outcome]]) -> Outcome:
+    """Commit a change to the newest generation; repeat it on top of commits of other writers.
 
-    change(manifest) gives the new manifest, or None where there is nothing to change, and what is returned. A generation that
-    came meanwhile and touched a document that this change touches is a ConflictError.
+    change(manifest) returns the new manifest, or None for no change, and the outcome to return. A ConflictError is raised if
+    another commit touched the same document in the meantime.
     """
     before = read(place)
     for attempt in range(ATTEMPTS):
@@ -83,20 +86,20 @@ def commit(place: Store, change: Callable[[Manifest], tuple[Manifest | None, Any
         for generation in range(before.generation + 1, newest.generation + 1):
             _refuse_conflict(place, read(place, generation), manifest.touched)
         before = newest
-    raise ConflictError(f"{place.root}: other writers were faster {ATTEMPTS} times: try again")
+    raise ConflictError(f"{place.root}: other writers committed first {ATTEMPTS} times: try again")
 
 
-def _refuse_conflict(place, other, mine):
+def _refuse_conflict(place: Store, other: Manifest, mine: Touched) -> None:
     doc_id = clash(mine, other.touched)
     if doc_id is not None:
         raise ConflictError(
-            f"{place.root}: generation {other.generation} changed document {doc_id!r} meanwhile: "
-            "look at it, and make the change again if it is still right"
+            f"{place.root}: generation {other.generation} changed document {doc_id!r} in the meantime: "
+            "read it, and repeat your change if it still applies"
         )
 
 
 def touched(ids: Iterable[str]) -> Touched:
-    """What a manifest says of the documents that its commit added, changed or deleted."""
+    """Return the field `touched`: documents that a commit added, changed or deleted."""
     named = sorted(set(ids))
     if len(named) <= TOUCHED_LIMIT:
         return {"ids": named}
@@ -104,7 +107,7 @@ def touched(ids: Iterable[str]) -> Touched:
 
 
 def clash(a: Touched, b: Touched) -> str | None:
-    """A document that two commits touched, or might have touched; None where there is none."""
+    """Return a document that two commits touched, or might have touched; None if there is none."""
     for listed, other in ((a.get("ids"), b), (b.get("ids"), a)):
         if isinstance(listed, list):
             return next((doc_id for doc_id in listed if _has(other, doc_id)), None)
@@ -112,7 +115,7 @@ def clash(a: Touched, b: Touched) -> str | None:
     return first if first <= min(str(a.get("last")), str(b.get("last"))) else None
 
 
-def _has(said, doc_id):
-    if isinstance(said.get("ids"), list):
-        return doc_id in said["ids"]
-    return str(said.get("first")) <= doc_id <= str(said.get("last"))
+def _has(one: Touched, doc_id: str) -> bool:
+    if isinstance(one.get("ids"), list):
+        return doc_id in one["ids"]
+    return str(one.get("first")) <= doc_id <= str(one.get("last"))

@@ -1,8 +1,7 @@
-"""A dataset under a prefix of a bucket, by way of obstore: s3://bucket/prefix/.
+"""A dataset under a prefix of a bucket, through obstore: s3://bucket/prefix/.
 
 Credentials, region and endpoint come from the environment, as for single files (net/s3.py). A manifest is created with
-`If-None-Match: *`, which S3, Google Cloud Storage and Azure carry out as one step; a store that does not know it is not a
-place for two writers.
+`If-None-Match: *`, which is atomic on S3, Google Cloud Storage and Azure. A store without it is unsafe for two writers.
 """
 
 from __future__ import annotations
@@ -19,27 +18,30 @@ from ragfile.net.s3 import store_of
 from ragfile.shards.stores import Listed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-    from typing import Any
+    from collections.abc import Callable, Iterable, Iterator
+    from types import ModuleType
+    from typing import Any, TypeVar
+
+    Result = TypeVar("Result")
 
 PIECE = 8 << 20
 CLOCK = "building/clock"
 
 
 class Bucket:
-    """A prefix of a bucket. Each process opens its own: obstore's runtime does not survive a fork."""
+    """A prefix of a bucket. Each process opens its own store: obstore's runtime does not survive a fork."""
 
     def __init__(self, root: str) -> None:
         self.root = root.rstrip("/") + "/"
         parts = urlsplit(self.root, allow_fragments=False)
         self._prefix, self._bucket = parts.path.removeprefix("/"), parts.netloc
-        self._made: tuple[int, Any] | None = None
+        self._made: tuple[int, object] | None = None  # the process, its store
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return Bucket, (self.root,)
 
     @property
-    def _store(self) -> Any:
+    def _store(self) -> object:
         if is_offline():
             raise RemoteError(why(self.root))
         if self._made is None or self._made[0] != os.getpid():
@@ -47,13 +49,16 @@ class Bucket:
         return self._made[1]
 
     @property
-    def _obstore(self) -> Any:
+    def _obstore(self) -> ModuleType:
         return optional("obstore", "a dataset in a bucket")
 
     def url(self, name: str) -> str:
         return self.root + name
 
-    def _asked(self, call: Any, what: str, *arguments: Any, **options: Any) -> Any:
+    def _asked(
+        self, call: Callable[..., Result], what: str, *arguments: object, **options: object
+    ) -> Result:
+        """Call obstore; raise RemoteError if it fails."""
         failures = self._obstore.exceptions
         try:
             return call(self._store, *arguments, **options)
@@ -70,17 +75,17 @@ class Bucket:
         return bytes(found.bytes())
 
     def put_new(self, name: str, data: bytes) -> bool:
-        """The name appears with all of the bytes, or it was there before."""
+        """Create an object at once with all of its bytes; False if the name exists."""
         key, failures = self._prefix + name, self._obstore.exceptions
         try:
             self._asked(self._obstore.put, f"creating {name}", key, data, mode="create")
         except failures.AlreadyExistsError:
-            # A request that is sent again after its answer was lost finds what it made itself.
+            # A request that is retried after its answer was lost finds its own object.
             return self.read(name) == data
         return True
 
     def put(self, name: str, path: str) -> None:
-        """A file's content under its name. One that is there is written again, which makes it young."""
+        """Store a file's content under its name; rewriting gives an existing one a new time."""
         with open(path, "rb") as file:
             self._asked(self._obstore.put, f"writing {name}", self._prefix + name, file)
 
@@ -92,19 +97,18 @@ class Bucket:
 
     def size(self, name: str) -> int | None:
         try:
-            return self._asked(self._obstore.head, f"looking at {name}", self._prefix + name)[
-                "size"
-            ]
+            found = self._asked(self._obstore.head, f"looking at {name}", self._prefix + name)
+            return int(found["size"])
         except FileNotFoundError:
             return None
 
     def newest(self, prefix: str) -> str | None:
-        """The first name of a prefix: listings come in order, so that one page is enough."""
+        """Return the first name under a prefix: listings are in order, so one page is enough."""
         found = self._listing(prefix, 1)
         first = next((name for page in found for name in sorted(e["path"] for e in page)), None)
         return None if first is None else first.removeprefix(self._prefix)
 
-    def _listing(self, prefix, size):
+    def _listing(self, prefix: str, size: int) -> Iterable[list[dict[str, Any]]]:
         return self._asked(
             self._obstore.list, f"listing {prefix}", self._prefix + prefix, chunk_size=size
         )
@@ -116,7 +120,7 @@ class Bucket:
                 yield Listed(name, entry["size"], entry["last_modified"].timestamp())
 
     def drop_folder(self, prefix: str) -> None:
-        """A bucket has no folders."""
+        """Do nothing: a bucket has no folders."""
 
     def delete(self, name: str) -> None:
         try:
@@ -125,9 +129,9 @@ class Bucket:
             return
 
     def now(self) -> float:
-        """The time by the store's clock, which stamps the objects: that of an object that is written now."""
+        """Return the time by the store's clock: that of an object written now."""
         key = self._prefix + CLOCK
         self._asked(self._obstore.put, "asking the time", key, b"")
         found = self._asked(self._obstore.head, "asking the time", key)["last_modified"]
         self.delete(CLOCK)
-        return found.timestamp() if found is not None else time.time()
+        return float(found.timestamp()) if found is not None else time.time()

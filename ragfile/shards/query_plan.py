@@ -1,6 +1,6 @@
-"""plan(snapshot, ask) → tasks: which shards have a part in an answer, and what each of them is asked.
+"""Planning: from an ask to the tasks of the shards that can contribute to its answer.
 
-A shard that a filter or a bound rules out is not asked at all. Nothing is read here but the manifest.
+Planning reads the manifest only. Shards that a filter or a bound rules out get no task.
 """
 
 from __future__ import annotations
@@ -26,21 +26,25 @@ from ragfile.shards.messages import (
 )
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, TypeVar
 
     from ragfile.shards.manifest import ShardRecord
+    from ragfile.shards.messages import Ask, Chosen
     from ragfile.shards.snapshot import DatasetSnapshot
+    from ragfile.types import Int64s
+
+    Whole = TypeVar("Whole", Lengths, Counted)
 
 
-UNSIGNED = "unsigned"  # which no content has as its digest
+UNSIGNED = "unsigned"  # equals no digest
 
-
-LITTLE, TABLES_MOST = 1 << 20, 8 << 20  # bytes that one request brings with the end of a shard
+LITTLE, TABLES_MOST = 1 << 20, 8 << 20  # bytes: limits of the first request to a shard
 
 
 def window_of(shard: ShardRecord) -> int:
-    """How many bytes at a shard's end its first request is to bring: all of a small one; else what every question reads, if
-    that lies together and is not much."""
+    """Return the bytes at a shard's end to fetch first: a small shard whole, else the tables that every question reads, if they
+    are at the end and within TABLES_MOST."""
     if shard.bytes <= LITTLE:
         return shard.bytes
     first = min((at for name, _, at, _ in shard.sections if name in PREFETCHED), default=0)
@@ -49,15 +53,16 @@ def window_of(shard: ShardRecord) -> int:
 
 
 class ShardPlan(NamedTuple):
-    """The tasks of an ask, and how many shards were ruled out."""
+    """The tasks of an ask, and the number of shards that were ruled out."""
 
     tasks: list[Task]
     skipped: int
 
 
-def plan(snapshot: DatasetSnapshot, ask: Any) -> ShardPlan:
-    """Return the tasks of an ask (see shards/messages.py)."""
-    parts, tasks, skipped, bases = _PARTS[type(ask)], [], 0, snapshot.bases
+def plan(snapshot: DatasetSnapshot, ask: Ask) -> ShardPlan:
+    """Return the tasks of an ask."""
+    parts, skipped, bases = _PARTS[type(ask)], 0, snapshot.bases
+    tasks: list[Task] = []
     for number, shard in enumerate(snapshot.manifest.shards):
         if not shard.live:
             continue
@@ -73,25 +78,25 @@ def plan(snapshot: DatasetSnapshot, ask: Any) -> ShardPlan:
     return ShardPlan(tasks, skipped if isinstance(ask, Match | Nearest) else 0)
 
 
-def _pass(ask, shard, base, end):
+def _pass(ask: Pass, shard: ShardRecord, base: int, end: int) -> Pass | None:
     chosen = _chosen(ask.chosen, shard, base, end)
     return None if chosen is None else Pass(chosen)
 
 
-def _match(ask, shard, base, end):
+def _match(ask: Match, shard: ShardRecord, base: int, end: int) -> Match | None:
     chosen = _chosen(ask.chosen, shard, base, end)
     return None if chosen is None else ask._replace(chosen=chosen)
 
 
-def _nearest(ask, shard, base, end):
+def _nearest(ask: Nearest, shard: ShardRecord, base: int, end: int) -> Nearest | None:
     chosen = _chosen(ask.chosen, shard, base, end)
     if chosen is None or shard_bounds.is_too_far(ask.vectors, ask.min_score, shard):
         return None
     return ask._replace(chosen=chosen)
 
 
-def _chosen(chosen, shard, base, end):
-    """The shard's part of a filter, or None where no row of the shard passes."""
+def _chosen(chosen: Chosen, shard: ShardRecord, base: int, end: int) -> Chosen | None:
+    """Return the shard's part of a filter, or None if no row of the shard can pass."""
     if chosen is EVERYTHING:
         return chosen
     if not shard_bounds.can_pass(chosen, shard):
@@ -106,26 +111,26 @@ def _chosen(chosen, shard, base, end):
     return replace(chosen, rows=rows) if len(rows) else None
 
 
-def _score(ask, shard, base, end):
+def _score(ask: Score, shard: ShardRecord, base: int, end: int) -> Score | None:
     rows = [_local(part, base, end) for part in ask.rows]
     return ask._replace(rows=rows) if any(len(part) for part in rows) else None
 
 
-def _read(ask, shard, base, end):
+def _read(ask: RowRead, shard: ShardRecord, base: int, end: int) -> RowRead | None:
     rows = _local(ask.rows, base, end)
     return ask._replace(rows=rows) if len(rows) else None
 
 
-def _whole(ask, shard, base, end):
+def _whole(ask: Whole, shard: ShardRecord, base: int, end: int) -> Whole:
     return ask
 
 
-def _local(rows, base, end):
-    """The rows that lie in [base, end), in their order, counted from base."""
+def _local(rows: Int64s, base: int, end: int) -> Int64s:
+    """Return the rows in [base, end), in their order, counted from base."""
     return rows[(rows >= base) & (rows < end)] - base
 
 
-_PARTS = {
+_PARTS: dict[type[Ask], Callable[[Any, ShardRecord, int, int], Ask | None]] = {
     Match: _match,
     Nearest: _nearest,
     Pass: _pass,

@@ -1,6 +1,6 @@
-"""Datasets in Ray Data: a source of chunks and vectors, a sink of them, and questions in batches over actors.
+"""Datasets in Ray Data: a source of chunks and vectors, a sink for them, and batches of questions over actors.
 
-Memory is stated for whatever holds shards, because Ray Data counts that of a function as 0 and would start too many.
+Memory is declared for every task that holds shards: Ray Data assumes 0 and would start too many.
 """
 
 from __future__ import annotations
@@ -9,11 +9,13 @@ import json
 import os
 import pickle
 import tempfile
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from ragfile.embedding.protocol import Embedder
 from ragfile.ground.extras import optional
 from ragfile.records import Chunk
 from ragfile.shards import new_generation
@@ -27,13 +29,38 @@ from ragfile.shards.builder import (
 from ragfile.shards.executors.ray_cluster import MEMORY, environment
 from ragfile.shards.open_dataset import Dataset
 from ragfile.shards.shards import opened
-from ragfile.shards.stores import place
+from ragfile.shards.stores import Store, place
 from ragfile.types import Assigning, StrPath
 from ragfile.write.builder import BuildReport
 from ragfile.write.writer import create
 
+if TYPE_CHECKING:
+    from ray.data import Datasource
+
 BATCH = 256  # questions
 ROWS = 4096  # of a block
+
+
+class RayDataset(Protocol):
+    """What is used of a ray.data.Dataset."""
+
+    @property
+    def map_batches(self) -> Callable[..., Any]: ...
+    @property
+    def unique(self) -> Callable[..., list[Any]]: ...
+    @property
+    def take_all(self) -> Callable[..., list[Any]]: ...
+
+
+Asked = TypeVar("Asked", bound=RayDataset)
+
+
+class ShardSize(NamedTuple):
+    """A shard to read: its URL, bytes and live rows."""
+
+    url: str
+    size: int
+    rows: int
 
 
 class BatchSearcher:
@@ -49,15 +76,15 @@ class BatchSearcher:
         asked = [str(text) for text in batch["question"]]
         return {**batch, **(self._hits(asked) if self._texts else self._ids(asked))}
 
-    def _ids(self, asked):
-        """Who was found, without a look at what the passages say."""
+    def _ids(self, asked: list[str]) -> dict[str, Any]:
+        """Return ids and scores without reading the passages."""
         found = self._rf.search_batch(asked, self._k, threads=1, columns=True, **self._options)
         ids, scores = np.empty(len(asked), object), np.empty(len(asked), object)
         ids[:] = found.ids
         scores[:] = [row[: len(of)] for row, of in zip(found.scores, found.ids, strict=True)]
         return {"ids": ids, "scores": scores}
 
-    def _hits(self, asked):
+    def _hits(self, asked: list[str]) -> dict[str, Any]:
         found = self._rf.search_batch(asked, self._k, threads=1, **self._options)
         answers = np.empty(len(asked), dtype=object)
         answers[:] = [
@@ -72,13 +99,26 @@ class BatchSearcher:
 
 
 def ask(
-    questions: Any, path: StrPath, *, k: int = 12, batch: int = BATCH, workers: int | None = None,
-    memory: int = MEMORY, texts: bool = True, opening: dict[str, Any] | None = None, **options: Any,
-) -> Any:  # fmt: skip
-    """A Ray Dataset with a column `question`, with a column `hits` more: a list of passages for each question.
+    questions: Asked,
+    path: StrPath, *, k: int = 12, batch: int = BATCH, workers: int | None = None,
+    memory: int = MEMORY, texts: bool = True, opening: dict[str, Any] | None = None,
+    **options: object,
+) -> Asked:  # fmt: skip
+    """Search for the column `question` of a Ray Dataset, and add a column `hits`: a list of passages for each question.
 
-    With texts=False there are columns `ids` and `scores` in its place, and no passage is read. options are those of
-    search_batch, opening those of ragfile.open.
+    Args:
+        questions: A Ray Dataset with a column `question`.
+        path: A folder or an s3:// URL of a dataset.
+        k: Number of passages for each question.
+        batch: Number of questions in a batch.
+        workers: Number of actors, 1 by default.
+        memory: Bytes that Ray reserves for each actor.
+        texts: Add columns `ids` and `scores` instead of `hits` if False; no passage is read.
+        opening: Options of ragfile.open.
+        options: Options of search_batch.
+
+    Returns:
+        The Ray Dataset with the new columns.
     """
     return questions.map_batches(
         BatchSearcher, fn_constructor_args=(os.fspath(path), k, texts, options, opening or {}), batch_size=batch,
@@ -88,38 +128,62 @@ def ask(
 
 
 def map_batches(
-    path: StrPath, questions: Iterable[str], *, k: int = 12, batch: int = BATCH, **options: Any
+    path: StrPath,
+    questions: Iterable[str],
+    *,
+    k: int = 12,
+    batch: int = BATCH,
+    **options: Any,  # Any: options of ask
 ) -> list[list[dict[str, Any]]]:
-    """The passages for each of many questions, in their order, over actors of Ray that keep the dataset open.
+    """Search for many questions, over Ray actors that keep the dataset open. For a Ray Dataset of questions, use `ask`.
 
-    For questions that are a Ray Dataset already there is `ask`.
+    Args:
+        path: A folder or an s3:// URL of a dataset.
+        questions: The questions.
+        k: Number of passages for each question.
+        batch: Number of questions in a batch.
+        options: Options of `ask`.
+
+    Returns:
+        A list of passages for each question, in their order.
     """
     data = optional("ray.data", "map_batches")
     items = [{"number": number, "question": text} for number, text in enumerate(questions)]
     found = ask(data.from_items(items), path, k=k, batch=batch, **options)
-    rows = sorted(found.take_all(), key=lambda row: row["number"])
+    rows = sorted(found.take_all(), key=itemgetter("number"))
     return [list(row["hits"]) for row in rows]
 
 
-def read_ragfile(path: StrPath, *, vectors: bool = True, cache: str | None = None) -> Any:
-    """The chunks of a dataset as a Ray Dataset: node_id, text, metadata_, embedding, doc_id; a read task a shard."""
+def read_ragfile(
+    path: StrPath, *, vectors: bool = True, cache: str | None = None
+) -> Any:  # Any: a ray.data.Dataset
+    """Read the chunks of a dataset as a Ray Dataset, with one read task for each shard.
+
+    Args:
+        path: A folder or an s3:// URL of a dataset.
+        vectors: Read the column `embedding`.
+        cache: A folder that caches blocks of remote shards.
+
+    Returns:
+        A Ray Dataset with columns node_id, text, metadata_, embedding and doc_id.
+    """
     data = optional("ray.data", "read_ragfile")
     store = place(path)
     manifest = new_generation.read(store)
-    urls = [(store.url(shard.path), shard.bytes, shard.live) for shard in manifest.shards]
-    return data.read_datasource(_source(urls, vectors, cache))
+    parts = [ShardSize(store.url(shard.path), shard.bytes, shard.live) for shard in manifest.shards]
+    return data.read_datasource(_source(parts, vectors, cache))
 
 
-def _source(urls, vectors, cache):
-    """A Ray Data source over shards."""
+def _source(parts: list[ShardSize], vectors: bool, cache: str | None) -> Datasource:
+    """Return a Ray Data source over shards."""
     source = optional("ray.data", "read_ragfile").datasource
     blocks = optional("ray.data.block", "read_ragfile")
 
     class Shards(source.Datasource):
         def estimate_inmemory_data_size(self) -> int:
-            return sum(size for _, size, _ in urls)
+            return sum(part.size for part in parts)
 
-        def get_read_tasks(self, parallelism: int, *more: Any, **other: Any) -> list[Any]:
+        def get_read_tasks(self, parallelism: int, *more: object, **other: object) -> list[Any]:
             return [
                 source.ReadTask(
                     lambda url=url: _tables(url, vectors, cache),
@@ -127,14 +191,14 @@ def _source(urls, vectors, cache):
                         num_rows=rows, size_bytes=size, input_files=[url], exec_stats=None
                     ),
                 )
-                for url, size, rows in urls
+                for url, size, rows in parts
             ]
 
     return Shards()
 
 
-def _tables(url, vectors, cache):
-    """The chunks of a shard as Arrow tables."""
+def _tables(url: str, vectors: bool, cache: str | None) -> Iterator[Any]:
+    """Yield the chunks of a shard as Arrow tables."""
     table = opened(url, cache).rows.to_arrow()
     if not vectors and "embedding" in table.column_names:
         table = table.drop_columns(["embedding"])
@@ -143,13 +207,29 @@ def _tables(url, vectors, cache):
 
 
 def write_ragfile(
-    rows: Any, path: StrPath, *, shards: int = 12, by: Assigning = "range", embedder: Any = None,
-    created: int | None = None, message: str = "", memory: int = MEMORY, **options: Any,
+    rows: RayDataset,
+    path: StrPath, *, shards: int = 12, by: Assigning = "range", embedder: str | Embedder | None = None,
+    created: int | None = None, message: str = "", memory: int = MEMORY,
+    **options: object,
 ) -> BuildReport:  # fmt: skip
-    """Writes a Ray Dataset of chunks, with the columns of read_ragfile, as a dataset; a task writes a shard.
+    """Write a Ray Dataset of chunks as a dataset, with one task for each shard.
 
-    `embedding` may be missing: then embedder makes vectors, or there are none; a null in it is a chunk without one. options are those of ragfile.create. The
-    chunks of a document share a shard.
+    Args:
+        rows: A Ray Dataset with the columns of read_ragfile. `embedding` may be missing; a null in it is a chunk without vector.
+        path: An empty folder or s3:// URL.
+        shards: Number of shards. The chunks of a document share a shard.
+        by: Assignment of documents to shards: "range", "hash" or a function from an id to a number.
+        embedder: Embeds the chunks if there is no column `embedding`.
+        created: Time of the generation, in nanoseconds since 1970; by default, now.
+        message: Message of the generation.
+        memory: Bytes that Ray reserves for each task.
+        options: Options of ragfile.create.
+
+    Returns:
+        A report with the number of documents and chunks.
+
+    Raises:
+        FileExistsError: The path is not empty.
     """
     store = place(path)
     refuse_to_replace(store)
@@ -169,25 +249,27 @@ def write_ragfile(
     done = sorted((pickle.loads(row["built"]) for row in parts.iter_rows()), key=_first_id)
     first = first_manifest(store, done, assignment, created, message)
     if not new_generation.publish(store, first):
-        raise FileExistsError(f"{store.root}: somebody else built a dataset here meanwhile")
+        raise FileExistsError(f"{store.root}: another job has built a dataset here in the meantime")
     return BuildReport(store.root, documents=len(ids), chunks=first.live)
 
 
-def _first_id(built):
-    return built.record.first
+def _first_id(built: Built) -> str:
+    return "" if built.record is None else built.record.first
 
 
-def _written(store, batch, options) -> Built:
-    """A shard of the chunks in a batch."""
+def _written(store: Store, batch: dict[str, Any], options: dict[str, Any]) -> Built:
+    """Write the chunks in a batch as a shard."""
     names = [str(name).rpartition("#") for name in batch["node_id"]]
-    said = [json.loads(str(raw)) for raw in batch["metadata_"]]
+    metadata_of = [json.loads(str(raw)) for raw in batch["metadata_"]]
     chunks = [
         Chunk(doc_id, int(number), str(text), tuple(metadata.pop("tags", ())), metadata)
-        for (doc_id, _, number), text, metadata in zip(names, batch["text"], said, strict=True)
+        for (doc_id, _, number), text, metadata in zip(
+            names, batch["text"], metadata_of, strict=True
+        )
     ]
     vectors = list(batch["embedding"]) if "embedding" in batch else None
     if vectors is not None and all(vector is None for vector in vectors):
-        vectors = None  # of the whole shard
+        vectors = None  # no chunk of the shard has one
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
         path = os.path.join(folder, "shard.ragfile")
         with create(path, **options) as writer:

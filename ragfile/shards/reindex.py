@@ -1,6 +1,6 @@
-"""Another chunk policy or another model for a whole dataset: each shard is made again from the texts that it holds.
+"""Reindexing of a dataset: each shard is chunked or embedded again from its stored texts.
 
-All vectors and all cuts change together, in one commit: a dataset has one model, and one policy.
+All shards change in one commit, since a dataset has one model and one policy.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ragfile.search.file_rows import rows_of
 from ragfile.shards import new_generation
 from ragfile.shards.builder import Built, published, with_statistics
 from ragfile.shards.changes import moment
-from ragfile.shards.executors import executor_of
+from ragfile.shards.executors import ExecutorChoice, executor_of
 from ragfile.shards.manifest import Manifest
 from ragfile.shards.stores import place
 from ragfile.types import Fields, StrPath
@@ -28,15 +28,15 @@ from ragfile.write.reindex import reindex as reindex_file
 
 @dataclass
 class Reindexing:
-    """A shard to make again."""
+    """A job: reindex a shard."""
 
     root: str
     path: str
-    options: dict[str, Any] = field(default_factory=dict)
+    options: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 def reindex_shard(job: Reindexing) -> tuple[Built, dict[str, int]]:
-    """Makes a copy of a shard again, and puts it in its place."""
+    """Reindex a copy of a shard, and store the new shard."""
     store = place(job.root)
     with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
         path = os.path.join(folder, "shard.ragfile")
@@ -51,17 +51,31 @@ def reindex_shard(job: Reindexing) -> tuple[Built, dict[str, int]]:
 def reindex(
     path: StrPath, *, chunking: Policy | str | Fields | None = None,
     embedder: str | Embedder | None = None, message: str = "", created: int | None = None,
-    embedding_cache: StrPath | bool | None = None, executor: Any = None,
+    embedding_cache: StrPath | bool | None = None, executor: ExecutorChoice = None,
     workers: int | None = None,
 ) -> dict[str, int]:  # fmt: skip
-    """Chunks and embeds a dataset again, with another policy or model. Returns {"recut": documents, "embedded": chunks}.
+    """Chunk or embed a dataset again, with another policy or model, in one commit that touches all documents.
 
-    Options are those of ragfile.reindex; executor and workers say who does it. It is one commit, which touches all documents.
+    Args:
+        path: A folder or an s3:// URL.
+        chunking: The new chunk policy; by default, the dataset's.
+        embedder: The new embedder; by default, the dataset's.
+        message: Message of the generation.
+        created: Time of the generation, in nanoseconds since 1970; by default, now.
+        embedding_cache: A file that caches embeddings.
+        executor: Reindexes shards: None (this process), "process", "ray", "dask" or an Executor.
+        workers: Number of workers of the executor.
+
+    Returns:
+        {"recut": number of documents, "embedded": number of chunks}.
+
+    Raises:
+        ConflictError: Another writer changed the dataset in the meantime.
     """
     options = {"chunking": chunking, "embedder": embedder, "embedding_cache": embedding_cache}
     store = place(path)
 
-    def change(manifest: Manifest) -> Any:
+    def change(manifest: Manifest) -> tuple[Manifest | None, dict[str, int]]:
         jobs = [Reindexing(store.root, shard.path, options) for shard in manifest.shards]
         done = dict(engine.map(reindex_shard, jobs))
         made = [done[number][0] for number in range(len(jobs))]

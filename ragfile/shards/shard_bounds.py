@@ -1,7 +1,7 @@
-"""What a manifest says of a shard, held against a question: True wherever the shard might matter.
+"""Bounds of a shard against a question: True wherever the shard might contribute.
 
-Bounds cover all rows of a shard, so a condition that no value between them meets is met by no row. A negative condition
-($ne, $nin, $not, "$exists": false) rules nothing out here.
+Bounds cover all rows of a shard, so a condition that no value between them meets is met by no row. Negative conditions
+($ne, $nin, $not, "$exists": false) rule out nothing.
 """
 
 from __future__ import annotations
@@ -15,18 +15,25 @@ from ragfile.file import row_sets
 from ragfile.file.filters import sort_key
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
+
+    from numpy.typing import NDArray
 
     from ragfile.shards.manifest import ShardRecord
     from ragfile.shards.messages import Chosen
+    from ragfile.types import Float32s, Floats
 
-NAMES = ("source", "doc_id", "id")  # mean the fields of a hit where metadata have no such key
+    Bounds = dict[str, Any]  # JSON: [least, greatest] by kind
+    SortKey = tuple[Any, ...]  # of filters.sort_key: the kind, and the value if there is one
+
+NAMES = ("source", "doc_id", "id")  # fields of a hit, unless metadata have such a key
 NUMBER, TEXT = 2, 3  # kinds of filters.sort_key
 KINDS = {NUMBER: "numbers", TEXT: "texts"}
 
 
 def can_pass(chosen: Chosen, shard: ShardRecord) -> bool:
-    """Whether a row of the shard might pass a filter."""
+    """Return whether a row of the shard might pass a filter."""
     if not _tags_can(chosen, shard.tags):
         return False
     if row_sets.are_ids(chosen.where):
@@ -34,7 +41,7 @@ def can_pass(chosen: Chosen, shard: ShardRecord) -> bool:
     return not isinstance(chosen.where, dict) or _condition(chosen.where, shard)
 
 
-def _tags_can(chosen, tags):
+def _tags_can(chosen: Chosen, tags: list[str] | None) -> bool:
     if tags is None:
         return True
     return (not chosen.tags_any or bool(set(tags) & set(chosen.tags_any))) and (
@@ -42,17 +49,21 @@ def _tags_can(chosen, tags):
     )
 
 
-def _holds_id(shard, name):
-    """Whether a document, or a chunk "document#index", might be here."""
+def _holds_id(shard: ShardRecord, name: str) -> bool:
+    """Return whether the shard might hold a document, or a chunk "document#index"."""
     names = (name, name.rpartition("#")[0])
     return any(shard.first <= one <= shard.last for one in names)
 
 
-def _condition(where, shard) -> bool:
+def _condition(where: Mapping[str, Any], shard: ShardRecord) -> bool:
     return all(_entry(key, value, shard) for key, value in where.items())
 
 
-def _entry(key, value, shard):
+def _entry(
+    key: str,
+    value: Any,  # Any: JSON
+    shard: ShardRecord,
+) -> bool:
     if key == "$and":
         return all(_condition(one, shard) for one in value)
     if key == "$or":
@@ -65,12 +76,17 @@ def _entry(key, value, shard):
 
 
 def lacks(shard: ShardRecord, path: str) -> bool:
-    """Whether no row of the shard can have a key: neither it nor an object that it could be a part of."""
-    is_told = shard.knows_all_fields and path not in NAMES
-    return is_told and path not in shard.bounds and path.partition(".")[0] not in shard.bounds
+    """Return whether no row of the shard can have a key, nor an object that might contain it."""
+    is_listed = shard.knows_all_fields and path not in NAMES
+    return is_listed and path not in shard.bounds and path.partition(".")[0] not in shard.bounds
 
 
-def _operator(name, operand, path, shard) -> bool:
+def _operator(
+    name: str,
+    operand: Any,  # Any: JSON
+    path: str,
+    shard: ShardRecord,
+) -> bool:
     bounds = shard.bounds.get(path)
     if bounds is None:
         return (
@@ -87,13 +103,18 @@ def _operator(name, operand, path, shard) -> bool:
     return True
 
 
-def _within(key, bounds):
-    found = bounds.get(KINDS.get(key[0]))
+def _within(key: SortKey, bounds: Bounds) -> bool:
+    found = _bound(key, bounds)
     return found is not None and found[0] <= key[1] <= found[1]
 
 
-def _reaches(name, key, bounds):
-    found = bounds.get(KINDS.get(key[0]))
+def _bound(key: SortKey, bounds: Bounds) -> list[Any] | None:
+    """Return [least, greatest] of the kind of a key."""
+    return bounds.get(KINDS.get(key[0], ""))
+
+
+def _reaches(name: str, key: SortKey, bounds: Bounds) -> bool:
+    found = _bound(key, bounds)
     if found is None:
         return False
     if name in ("$gt", "$gte"):
@@ -104,12 +125,11 @@ def _reaches(name, key, bounds):
 # ------------------------------------------------------------------------------------- vectors
 
 
-def is_too_far(vectors: Any, min_score: Any, shard: ShardRecord) -> bool:
-    """Whether no row of the shard can reach the least score of any of the questions.
+def is_too_far(vectors: Floats, min_score: Float32s | None, shard: ShardRecord) -> bool:
+    """Return whether no row of the shard can reach the minimum score of any question.
 
-    The rows lie within the radius around the centroid, both as the metric compares them, so that none scores more than the
-    centroid does plus the radius times the question's length. All in binary64, with room for its rounding and for that of a
-    score to binary32.
+    All rows are within the radius of the centroid, as directions. So no row scores more than the centroid plus the radius
+    times the question's length. Computed in binary64; 1e-5 covers its rounding and that of a score to binary32.
     """
     if min_score is None or shard.centroid is None:
         return False
@@ -125,8 +145,8 @@ def is_too_far(vectors: Any, min_score: Any, shard: ShardRecord) -> bool:
     return bool((reach + 1e-5 < floors).all())
 
 
-def radius_of(vectors: Any, centroid: list[int]) -> float:
-    """How far from the centroid the farthest row lies, as a direction; rounded up."""
+def radius_of(vectors: Floats, centroid: list[int]) -> float:
+    """Return the distance of the farthest row from the centroid, as directions; rounded up."""
     rows = directions(vectors)
     if not len(rows):
         return 0.0
@@ -135,8 +155,8 @@ def radius_of(vectors: Any, centroid: list[int]) -> float:
     return math.ceil(farthest * 1e6 + 1) / 1e6
 
 
-def directions(vectors: Any) -> np.ndarray:
-    """Vectors in binary64, each of length 1; those without a direction are left at 0."""
+def directions(vectors: Floats) -> NDArray[np.float64]:
+    """Scale vectors to length 1 in binary64; zero vectors stay zero."""
     rows = np.asarray(vectors, np.float64)
     lengths = np.sqrt((rows * rows).sum(axis=1, keepdims=True))
     return np.divide(rows, lengths, out=np.zeros_like(rows), where=lengths > 0)

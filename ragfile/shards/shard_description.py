@@ -1,4 +1,4 @@
-"""What a manifest says of a shard: its sizes, its first and last id, and bounds by which questions pass it over."""
+"""Description of a shard for the manifest: sizes, first and last id, and bounds that rule the shard out for questions."""
 
 from __future__ import annotations
 
@@ -14,16 +14,17 @@ from ragfile.shards.manifest import SHARDS, ShardRecord
 from ragfile.shards.statistics import sizes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
     from ragfile.search.file_rows import FileRows
 
-FIELDS, TAGS = 64, 64  # as many are listed at most
+FIELDS, TAGS = 64, 64  # most that are listed
 TEXT_LIMIT = 64  # characters of a bound
 
 
 def record_of(archive: FileRows, path: str) -> ShardRecord:
-    """The record of an open shard that lies at a path."""
+    """Return the record of an open shard, stored at a path."""
     digest = file_sha256(path)
     info, (rows, length) = archive.file.info, sizes(archive)
     ids = archive.document_ids()
@@ -39,23 +40,24 @@ def record_of(archive: FileRows, path: str) -> ShardRecord:
 
 
 def file_sha256(path: str) -> str:
+    """Return the SHA-256 of a file, in hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
-def _sections(archive):
-    """[name, segment, offset, bytes with checksums] of each section."""
+def _sections(archive: FileRows) -> list[list[Any]]:
+    """Return [name, segment, offset, bytes with checksums] of each section."""
     return [[e["name"], e["segment"], e["at"], e["extent"]] for e in archive.file.entries]
 
 
-def _bounds(archive) -> tuple[dict[str, Any], bool]:
-    """The least and the largest value of each field of the metadata, and whether that is all fields."""
+def _bounds(archive: FileRows) -> tuple[dict[str, Any], bool]:
+    """Return the bounds of each metadata field, and whether these are all fields."""
     names = archive.columns.names
     found = {name: _bounds_of(archive.columns.column(name).keys) for name in names[:FIELDS]}
     return found, len(names) <= FIELDS
 
 
-def _bounds_of(keys):
+def _bounds_of(keys: Sequence[tuple[int, Any]]) -> dict[str, Any]:
     numbers = [key[1] for key in keys if key[0] == shard_bounds.NUMBER]
     texts = [key[1] for key in keys if key[0] == shard_bounds.TEXT]
     found: dict[str, Any] = {}
@@ -69,23 +71,23 @@ def _bounds_of(keys):
     return found
 
 
-def _is_plain(number):
-    """Whether every JSON reader has the same number."""
+def _is_plain(number: float) -> bool:
+    """Return whether every JSON reader reads the same number."""
     return math.isfinite(number) and abs(number) < 1 << 53
 
 
-def _above(text):
-    """A text of limited length that is not smaller."""
+def _above(text: str) -> str:
+    """Return a text of limited length that sorts no lower."""
     return text if len(text) <= TEXT_LIMIT else text[:TEXT_LIMIT] + "\U0010ffff"
 
 
-def _tags(archive) -> list[str] | None:
+def _tags(archive: FileRows) -> list[str] | None:
     tags = sorted({tag[1] for key in archive.columns.tags().keys for tag in key[1]})
     return tags if len(tags) <= TAGS else None
 
 
-def _centroid(archive) -> tuple[list[int] | None, float]:
-    """The mean direction of the live rows with a vector in steps of 1/127, and the radius around it; of cosine alone."""
+def _centroid(archive: FileRows) -> tuple[list[int] | None, float]:
+    """Return the mean direction of the vectors in steps of 1/127, and the radius around it; for cosine only."""
     vectors = archive.vectors()
     is_cosine = archive.config.get("metric", "cosine") == "cosine"
     if vectors is None or not is_cosine:

@@ -1,12 +1,12 @@
-"""One shard, open in this process: a file that is asked with the statistics of the whole dataset.
+"""A shard that is open in this process: a file that ranks with the statistics of the whole dataset.
 
-Shards are named by their content, so that one that is open stays right for good; the last few hundred stay open.
+Shards are named by their content, so an open one never becomes stale. The last few thousand stay open.
 """
 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile import _core
 from ragfile.errors import CorruptError, SignatureError
@@ -21,26 +21,29 @@ from ragfile.search.file_rows import FileRows
 from ragfile.shards.stores import place
 
 if TYPE_CHECKING:
-    from typing import Any
-
-    import numpy as np
-
+    from ragfile.search.rows import Found
     from ragfile.shards.messages import Match, Score
-    from ragfile.types import TagFilter
+    from ragfile.types import Float32s, Int64s, TagFilter
 
 SEALS = "seals/"
 OPEN = 4096  # shards that stay open in a process
-ROOM = 1 << 20  # bytes of unpacked blocks that each stream of a shard keeps
-FILTERS = 4  # whose rows a shard keeps
+ROOM = 1 << 20  # bytes of unpacked blocks that each stream of a shard caches
+FILTERS = 4  # filters for which a shard caches the rows
 
-_opened: dict[tuple[str, str], Shard] = {}  # the oldest first
+_opened: dict[tuple[str, str], Shard] = {}  # oldest first
 _swap = ForkSafeLock()
 _opening: dict[tuple[str, str], ForkSafeLock] = {}
 
 
+class ChosenRows(NamedTuple):
+    """The rows that pass a filter, None for all, and the keys of the filter that no row has."""
+
+    rows: RowSet | None
+    unknown: list[str]
+
+
 class ShardSource:
-    """The bytes of a shard. Objects of a dataset never change. window is what the first request for a shard behind a URL
-    brings."""
+    """The bytes of a shard, which never change. `window` bytes at the end of a remote shard are fetched first."""
 
     __slots__ = ("_cache", "_window", "path", "url")
     format, is_watched = "1.0", False
@@ -65,12 +68,12 @@ class ShardSource:
         return True
 
     def stat(self) -> None:
-        """Return None: nothing has to be compared."""
+        """Return None: a shard never changes."""
         return
 
 
 class Shard:
-    """A shard: the rows of a file that never changes, counted from 0."""
+    """An open shard; its rows count from 0."""
 
     def __init__(
         self, url: str, cache: str | None = None, content: str = "", window: int = 0
@@ -81,22 +84,25 @@ class Shard:
         reader = _core.Reader(opened.map)
         if content:
             self._trust(reader, source.path)
-        # The dataset warns of a key that no row has: one that this shard lacks can be in another one.
+        # The dataset warns of unknown keys: another shard may have a key that this one lacks.
         self.rows = FileRows(Snapshot(source, opened, reader), warns=False)
         for segment in self.rows.segments:
             segment.room = ROOM
         self._identity = f"{self.rows.snapshot.commit['identity']:016x}"
-        self._filters = Lru(FILTERS)
+        self._filters: Lru[str, ChosenRows] = Lru(FILTERS)
 
     def __reduce__(self) -> tuple[object, ...]:
         return opened, (self._url, self._cache, self._content, self._window)
 
     def _trust(self, reader: _core.Reader, path: str) -> None:
-        """Refuse what was not signed, here or block by block when one is first read."""
+        """Check the content's digest now; blocks are checked when they are first read."""
         from ragfile.file.signatures import Content
 
         root, kind, name = re.split(r"[/\\](?=[^/\\]+[/\\][^/\\]+$|[^/\\]+$)", self._url)
-        content, refused = Content(reader), f"{path}: not what was signed, or its seal is not"
+        content, refused = (
+            Content(reader),
+            f"{path}: differs from the signed content, or its seal does",
+        )
         try:
             seal = place(root).read(seal_name(f"{kind}/{name}"))
             digest = content.digest(seal)
@@ -108,32 +114,36 @@ class Shard:
             reader.seal(entry["name"], entry["segment"], leaves)
 
     def check_identity(self, identity: str, rows: int) -> None:
-        """Refuse another file than the one that the manifest lists."""
+        """Raise CorruptError unless this is the file that the manifest lists."""
         if self._identity != identity or self.rows.count != rows:
             raise CorruptError(f"{self.rows.path}: not the shard that the manifest lists")
 
     def chosen(
-        self, where: Any, tags_any: TagFilter, tags_all: TagFilter
-    ) -> tuple[RowSet | None, list[str]]:
-        """(the rows that pass, the keys of the filter that no row has). The last filters' rows are kept."""
+        self,
+        where: object,
+        tags_any: TagFilter,
+        tags_all: TagFilter,
+    ) -> ChosenRows:
+        """Return the rows that pass a filter; the last results are cached."""
         if where is None and not tags_any and not tags_all:
-            return None, []
+            return ChosenRows(None, [])
         key = row_sets.spelled((where, list(tags_any), list(tags_all)))
         known = self._filters.get(key) if isinstance(key, str) else None
         if known is None:
-            known = self.rows.select(where, tags_any, tags_all), self._unknown(where)
+            rows = self.rows.select(where, tags_any, tags_all)
+            known = ChosenRows(rows, self._unknown(where))
             if isinstance(key, str):
                 self._filters.put(key, known)
         return known
 
-    def _unknown(self, where: Any) -> list[str]:
+    def _unknown(self, where: object) -> list[str]:
         if not isinstance(where, dict):
             return []
         paths = set(filters.compile(where).paths)
         return sorted(path for path in paths if not self.rows.has_values_at(path))
 
-    def match_whole(self, ask: Match, rows: RowSet | None) -> Any:
-        """As match, of Queries whose terms know their frequency in the whole."""
+    def match_whole(self, ask: Match, rows: RowSet | None) -> Found:
+        """Find the best rows by words, with term frequencies of the whole dataset."""
         segments = self._of_fields(ask.queries)
         sets = segments.living if rows is None else rows.words(segments)
         return exact.match_queries(
@@ -148,7 +158,7 @@ class Shard:
         )
 
     def _of_fields(self, queries: _core.Queries | None) -> exact.Segments:
-        """The segments, with the lists of fields where the queries bring weights for them."""
+        """Return the segments, with the postings of fields if the queries have field weights."""
         segments = self.rows.searched("rag.terms")
         if self.rows.is_elsewhere:
             prefetch.terms(segments)
@@ -157,28 +167,29 @@ class Shard:
         return segments
 
     def field_lengths(self) -> list[int]:
-        """For each field with lists of its own the summed length of the rows in it."""
+        """Return the summed length of the rows in each field that has postings of its own."""
         return self._of_fields(None).all_lexicons.field_lengths()
 
-    def frequencies(self, queries: Any) -> list[list[int]]:
-        """In how many rows each term of the queries occurs, by the weights that they bring."""
+    def frequencies(self, queries: _core.Queries) -> list[list[int]]:
+        """Return the number of rows with each term of the queries, under their field weights."""
         self._of_fields(queries).all_lexicons.count(queries)
         return queries.frequencies()
 
-    def word_scores(self, rows: np.ndarray, ask: Score, of: int) -> Any:
-        """The BM25 scores of rows for one of the queries."""
+    def word_scores(self, rows: Int64s, ask: Score, of: int) -> Float32s:
+        """Return the BM25 scores of rows for query number `of`."""
+        assert ask.queries is not None
         segments = self._of_fields(ask.queries)
         return exact.query_scores(segments, rows, ask.queries, of, ask.stats, ask.k1, ask.b)
 
 
 def seal_name(path: str) -> str:
-    """Where the hashes of an object's blocks are."""
+    """Return the name of the object with the hashes of a shard's blocks."""
     return f"{SEALS}{path.rpartition('/')[2].removesuffix('.ragfile')}.seal"
 
 
 def opened(url: str, cache: str | None = None, content: str = "", window: int = 0) -> Shard:
-    """The shard at a path or URL, open; each is opened once, by whichever thread asks first. content is the digest of what
-    somebody who is trusted signed, window what the first request for a shard behind a URL brings."""
+    """Return the open shard at a path or URL; concurrent threads open it once. `content` is the digest that a trusted key
+    signed, `window` the bytes at the end of a remote shard to fetch first."""
     name = url, content
     found = _opened.get(name)
     if found is not None:
@@ -198,6 +209,6 @@ def opened(url: str, cache: str | None = None, content: str = "", window: int = 
 
 
 def forget() -> None:
-    """Opens every shard anew when it is next asked."""
+    """Close the cache: every shard is reopened on its next use."""
     with _swap:
         _opened.clear()

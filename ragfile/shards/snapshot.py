@@ -1,11 +1,12 @@
-"""One generation of a dataset that is open: its manifest, its shards that are opened when they are first needed, and its
-statistics. A generation never changes: refresh() goes on to a newer one.
+"""One generation of a dataset: its manifest, its shards and its statistics, each opened on first use.
+
+A generation never changes: refresh() moves on to a newer one.
 """
 
 from __future__ import annotations
 
 import bisect
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragfile.errors import CorruptError, FormatError
 from ragfile.file.row_segment import RowSegment
@@ -36,7 +37,7 @@ class DatasetSnapshot:
         raw, number = new_generation.raw(store, generation)
         self.store, self.cache, self.hash = store, cache, sha256(raw)
         self.allow_partial = allow_partial
-        self.contents: Any = None  # {path: digest}, where a trusted key is demanded
+        self.contents: dict[str, str] | None = None  # digests by path, if trusted keys are given
         if trusted is not None:
             self.contents = self._signed(number, trusted)
         name = manifests.name_of(number)
@@ -48,8 +49,8 @@ class DatasetSnapshot:
         self.windows = [window_of(shard) for shard in shards] if self.is_far else []
         self._segments: dict[int, list[RowSegment]] = {}
 
-    def _signed(self, generation: int, trusted: Sequence[str]) -> Any:
-        """Return the contents of the generation's objects that a trusted key signed, or refuse it."""
+    def _signed(self, generation: int, trusted: Sequence[str]) -> dict[str, str]:
+        """Return the digests that a trusted key signed; raise SignatureError if there are none."""
         from ragfile.ground.signing_keys import PublicKey
         from ragfile.shards import dataset_signatures
 
@@ -57,7 +58,7 @@ class DatasetSnapshot:
         return dataset_signatures.required(self.store, self.hash, generation, keys, self.store.root)
 
     def content(self, path: str) -> str:
-        """Return the digest that an object must have, "" where every object is good."""
+        """Return the digest that an object must have, "" without trusted keys."""
         return "" if self.contents is None else self.contents.get(path, UNSIGNED)
 
     def number(self, row: int) -> int:
@@ -65,18 +66,18 @@ class DatasetSnapshot:
         return bisect.bisect_right(self.bases, row) - 1
 
     def note(self, failure: ShardFailure, notes: Notes | None) -> None:
-        """Note that a shard cannot be asked; raise why, unless partial answers are wanted."""
+        """Note that a shard failed; raise its error unless allow_partial is set."""
         if not self.allow_partial:
             raise failure.error
         if notes is not None:
             notes.failed[failure.shard] = failure.reason
 
     def shards(self) -> list[Shard | None]:
-        """Return all shards, open; None in the place of one that is missing, where that is allowed."""
+        """Return all shards, open; None for a missing one if allow_partial is set."""
         return [self.shard(number) for number in range(len(self.urls))]
 
     def shard(self, number: int, notes: Notes | None = None) -> Shard | None:
-        """Return a shard, open."""
+        """Return an open shard; None for a missing one if allow_partial is set."""
         record = self.manifest.shards[number]
         try:
             window = self.windows[number] if self.windows else 0
@@ -89,7 +90,7 @@ class DatasetSnapshot:
             return None
 
     def segments_of(self, number: int, notes: Notes | None = None) -> list[RowSegment]:
-        """Return the segments of a shard, with the numbers that their rows have in the dataset; none of a missing one."""
+        """Return the segments of a shard, with row numbers of the dataset; none of a missing one."""
         found = self._segments.get(number)
         if found is None and (shard := self.shard(number, notes)) is not None:
             base, found = self.bases[number], []

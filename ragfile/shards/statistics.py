@@ -1,9 +1,9 @@
-"""What holds for a whole collection, as a small RAGFile of its own: the sample that calibrates fusion, with its vectors,
-and rag.frequencies, the number of rows of each term.
+"""Statistics of a whole dataset, as a small RAGFile: the sample that calibrates fusion, with its vectors, and rag.frequencies,
+the number of rows of each term.
 
-Both are sums of their parts. Rows, lengths and frequencies are whole numbers that are added and taken away. The sample is
-the rows with the smallest hashes, so that the smallest of all parts' are those of the whole; what a part loses can bring up
-rows that nobody listed, and then (`Unlisted`) all shards are looked at again. The same collection gives the same bytes.
+Both are sums over shards. Rows, lengths and frequencies are integers that are added and subtracted. The sample is the rows
+with the smallest hashes, so the smallest of all shards' samples are the whole's. A removed shard can bring up rows that no
+sample lists (`Unlisted`); then all shards are read again. The same dataset always gives the same bytes.
 """
 
 from __future__ import annotations
@@ -29,32 +29,38 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from numpy.typing import NDArray
+
+    from ragfile.types import Floats, Vector
+
+    Frequent = tuple[_core.Lexicon | _core.Frequencies, NDArray[np.uint64] | None, bool]
+
 SECTION = "rag.frequencies"
 KEPT = ("metric", "precision")  # of the configuration of the shards
 
 
 class Unlisted(Exception):
-    """The sample cannot be told from what the parts list."""
+    """The parts do not list all rows of the sample."""
 
 
 class Sampled(NamedTuple):
-    """A row of a sample. The hash decides, and two equal ones the id and the index."""
+    """A row of a sample. Rows are in order of hash, id and index."""
 
     hash: int
     doc_id: str
     chunk_index: int
-    vector: Any
+    vector: Floats
 
 
 class StatisticsPart(NamedTuple):
-    """What a whole is made of, or loses."""
+    """A shard that is added to the whole, or taken away."""
 
     archive: FileRows
     is_taken_away: bool = False
 
 
 def sizes(archive: FileRows) -> tuple[int, int]:
-    """(live rows, their summed length) of a shard."""
+    """Return (live rows, their summed length) of a shard."""
     found = [
         (segment.lexicon.live(segment.alive) if segment.has("rag.terms") else (segment.live, 0))
         for segment in archive.segments
@@ -64,8 +70,8 @@ def sizes(archive: FileRows) -> tuple[int, int]:
 
 
 def sampled(archive: FileRows) -> list[Sampled]:
-    """The rows of an archive with the smallest hashes, the smallest first."""
-    found = []
+    """Return the rows of an archive with the smallest hashes, in order."""
+    found: list[Sampled] = []
     for segment in archive.segments:
         if not (segment.live and segment.vector_count):
             continue
@@ -76,7 +82,7 @@ def sampled(archive: FileRows) -> list[Sampled]:
     return sorted(found, key=_rank)[:SAMPLE]
 
 
-def _rank(row):
+def _rank(row: Sampled) -> tuple[int, str, int]:
     return row.hash, row.doc_id, row.chunk_index
 
 
@@ -84,7 +90,7 @@ def write(
     path: str, before: FileRows | None, added: Sequence[FileRows], removed: Sequence[FileRows],
     rows: int, total_length: int, config: dict[str, Any],
 ) -> None:  # fmt: skip
-    """Writes the statistics of a whole: those before it, and the shards (or their statistics) that came and went."""
+    """Write the statistics of a whole: those before, plus added and minus removed shards (or their statistics)."""
     sample = _sample(before, added, removed, rows)
     kept = {name: config[name] for name in KEPT if name in config}
     metric = config.get("metric", METRICS[0])
@@ -99,8 +105,10 @@ def write(
             writer.draft.add_section(SECTION, frequencies)
 
 
-def _sample(before, added, removed, rows):
-    """The sample of the whole, or Unlisted. What is not listed has hashes above `known`."""
+def _sample(
+    before: FileRows | None, added: Sequence[FileRows], removed: Sequence[FileRows], rows: int
+) -> list[Sampled]:
+    """Return the sample of the whole, or raise Unlisted. Rows that are not listed have hashes above `known`."""
     old = [] if before is None else sampled(before)
     known = old[-1].hash if len(old) == SAMPLE else None
     gone = [row for row in old if any(_has(part, row) for part in removed)]
@@ -113,12 +121,15 @@ def _sample(before, added, removed, rows):
     return found
 
 
-def _has(part, row):
+def _has(part: FileRows, row: Sampled) -> bool:
     return part.row(f"{row.doc_id}#{row.chunk_index}") is not None
 
 
-def _frequencies(before, added, removed, rows, total_length):
-    """The bytes of rag.frequencies; none where the collection has no BM25 index."""
+def _frequencies(
+    before: FileRows | None, added: Sequence[FileRows], removed: Sequence[FileRows], rows: int,
+    total_length: int,
+) -> bytes:  # fmt: skip
+    """Return the bytes of rag.frequencies; none without a BM25 index."""
     parts = [
         *(part for archive in [before] if archive is not None for part in _counted(archive, False)),
         *(part for archive in added for part in _counted(archive, False)),
@@ -130,7 +141,8 @@ def _frequencies(before, added, removed, rows, total_length):
     return bytes(out)
 
 
-def _counted(archive, is_taken_away):
+def _counted(archive: FileRows, is_taken_away: bool) -> list[Frequent]:
+    """Return the term frequencies of an archive, to be added or subtracted."""
     section = archive.file.section(SECTION)
     if section is not None:
         return [(_core.Frequencies(section), None, is_taken_away)]
@@ -142,29 +154,30 @@ def _counted(archive, is_taken_away):
 
 
 class Whole:
-    """The statistics of a dataset, open for questions."""
+    """The open statistics of a dataset."""
 
     def __init__(
         self, url: str, cache: str | None = None, content: str = "", window: int = 0
     ) -> None:
         self.archive = Shard(url, cache, content, window).rows
         section = self.archive.file.section(SECTION)
-        self._section: Any = section  # of the core, or None
+        self._section = section
         self.frequencies = None if section is None else _core.Frequencies(section)
-        self._sample = None
+        self._sample: _core.Sample | None = None
 
     @property
     def stats(self) -> Statistics:
-        """What a shard needs to rank like the whole, beside the frequencies of terms."""
+        """The sums that a shard needs to rank like the whole, without frequencies of terms."""
         assert self.frequencies is not None
         return Statistics(self.frequencies.rows, self.frequencies.total_length)
 
     @property
     def analysis(self) -> Analysis | None:
+        """The analysis of the BM25 index; None without an index."""
         return None if self.frequencies is None else self.frequencies.analysis
 
     def queries(self, texts: list[str], more: Sequence[str] = ()) -> _core.Queries:
-        """Texts as terms that know in how many rows of the whole they occur; more terms go to the one text there is."""
+        """Return texts as terms with their frequencies in the whole; `more` terms are added to a single text."""
         assert self.frequencies is not None
         asker = self.frequencies.asker
         queries = asker.queries_with(texts[0], more) if more else asker.queries(texts)
@@ -174,22 +187,23 @@ class Whole:
         return self.frequencies.queries(queries)
 
     def spelled(self, word: str, edits: int) -> dict[str, int]:
-        """The terms that begin with a word, or are so many edits away, with how many rows have them."""
+        """Return the number of rows of each term that begins with a word, or is at most so many edits away."""
         frequencies, section = self.frequencies, self._section
         assert frequencies is not None
+        assert section is not None
         if self.archive.is_elsewhere:
             at, size = (0, len(section)) if edits else frequencies.stretch(word)
             _core.ready([(section, at, size)])
         return frequencies.near(word, edits) if edits else frequencies.beginning(word)
 
     def of(self, query: str) -> Statistics:
-        """The same sums, with the frequencies of a question's terms."""
+        """Return the statistics with the frequencies of a question's terms."""
         assert self.frequencies is not None
         terms = [term for term, _ in self.queries([query]).terms()[0]]
         return replace(self.stats, df={term: self.frequencies.df(term) for term in terms})
 
-    def moments(self, vector: Any) -> tuple[float, float]:
-        """(mean, deviation) of a question's scores over the sample."""
+    def moments(self, vector: Vector) -> tuple[float, float]:
+        """Return (mean, deviation) of a question's scores over the sample."""
         if self._sample is None:
             segments = self.archive.segments
             prefetch.whole(segments, "vector", "rag.chunks", "rag.documents", "rag.ids")
@@ -200,10 +214,13 @@ class Whole:
         return self._sample.moments(vector)
 
 
-def written(folder: str, *arguments: Any) -> str:
-    """The path of statistics that were written to a new file in a folder."""
+def written(
+    folder: str, before: FileRows | None, added: Sequence[FileRows], removed: Sequence[FileRows],
+    rows: int, total_length: int, config: dict[str, Any],
+) -> str:  # fmt: skip
+    """Write statistics to a new file in a folder. Return its path."""
     handle, path = tempfile.mkstemp(dir=folder, suffix=".ragfile")
     os.close(handle)
     os.unlink(path)
-    write(path, *arguments)
+    write(path, before, added, removed, rows, total_length, config)
     return path

@@ -1,9 +1,10 @@
-"""Where a dataset lies: a folder, or a prefix of a bucket. Objects have names and never change, and the last step
-of a commit is an object that is created only if nobody was faster.
+"""Stores of datasets: a folder, or a prefix of a bucket.
 
-    put_new     creates an object; False where there is one with that name
-    put         the same of a content-named object: one that is there is as good as the one at hand
-    names       (name, bytes, seconds since 1970 when it was written) of the objects under a prefix
+Objects have names and never change. The last step of a commit creates an object, and fails if another writer has created it.
+
+    put_new     creates an object; False if there is one with that name
+    put         creates a content-named object, or keeps the equal one that exists
+    names       lists (name, bytes, seconds since 1970 of the last write) of the objects under a prefix
 """
 
 from __future__ import annotations
@@ -18,21 +19,29 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from ragfile.ground.urls import is_remote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator, Iterator
+    from typing import BinaryIO
 
     from ragfile.types import StrPath
 
 
 class Listed(NamedTuple):
-    """An object as a listing shows it."""
+    """An object in a listing; `written` is in seconds since 1970."""
 
     name: str
     bytes: int
     written: float
 
 
+class Temporary(NamedTuple):
+    """An open temporary file."""
+
+    file: BinaryIO
+    path: str
+
+
 class Store(Protocol):
-    """What a dataset needs of the store that it lies in."""
+    """Holds the objects of a dataset."""
 
     root: str
 
@@ -50,7 +59,7 @@ class Store(Protocol):
 
 
 def place(root: StrPath) -> Store:
-    """The place that a path or an s3:// URL names."""
+    """Return the store at a path or an s3:// URL."""
     if is_remote(root):
         from ragfile.shards.object_store import Bucket
 
@@ -59,7 +68,7 @@ def place(root: StrPath) -> Store:
 
 
 class Folder:
-    """A folder of a file system on which a hard link is made once."""
+    """A folder, on a file system with hard links."""
 
     def __init__(self, root: StrPath) -> None:
         self.root = os.path.abspath(os.fspath(root))
@@ -72,7 +81,7 @@ class Folder:
             return file.read()
 
     def put_new(self, name: str, data: bytes) -> bool:
-        """The name appears with all of the bytes, or it was there before."""
+        """Create an object at once with all of its bytes; False if the name exists."""
         with self._temporary(name) as (file, temporary):
             file.write(data)
             _sync(file)
@@ -84,7 +93,7 @@ class Folder:
         return True
 
     def put(self, name: str, path: str) -> None:
-        """A file's content under its name. One that is there is made young, so that vacuum spares it."""
+        """Store a file's content under its name. An existing one gets a new time, so that vacuum keeps it."""
         target = self.url(name)
         if self.size(name) == os.path.getsize(path):
             with contextlib.suppress(FileNotFoundError):
@@ -98,18 +107,18 @@ class Folder:
         _sync_folder(os.path.dirname(target))
 
     def fetch(self, name: str, path: str) -> None:
-        """A copy of an object that may be changed."""
+        """Copy an object to a path."""
         shutil.copyfile(self.url(name), path)
 
     def size(self, name: str) -> int | None:
-        """The bytes of an object, None where it is not there."""
+        """Return the bytes of an object, None for a missing one."""
         try:
             return os.path.getsize(self.url(name))
         except FileNotFoundError:
             return None
 
     def newest(self, prefix: str) -> str | None:
-        """The first name of a prefix that is a folder."""
+        """Return the first name under a prefix that is a folder."""
         folder = self.url(prefix.rstrip("/"))
         with contextlib.suppress(FileNotFoundError, NotADirectoryError):
             with os.scandir(folder) as found:
@@ -131,42 +140,43 @@ class Folder:
             os.unlink(self.url(name))
 
     def drop_folder(self, prefix: str) -> None:
-        """Removes a folder if nothing is in it."""
+        """Remove a folder if it is empty."""
         with contextlib.suppress(OSError):
             os.rmdir(self.url(prefix.rstrip("/")))
 
     def now(self) -> float:
-        """The time by the clock that stamps files, which on a network is not this machine's."""
+        """Return the time by the clock of the file system, which may be another machine's."""
         with contextlib.suppress(OSError), tempfile.NamedTemporaryFile(dir=self.root) as file:
             return os.fstat(file.fileno()).st_mtime
         return time.time()
 
     @contextlib.contextmanager
-    def _temporary(self, name):
+    def _temporary(self, name: str) -> Generator[Temporary, None, None]:
+        """Open a temporary file beside an object."""
         folder = os.path.dirname(self.url(name))
         os.makedirs(folder, exist_ok=True)
         handle, path = tempfile.mkstemp(prefix=".", suffix=".part", dir=folder)
         try:
             with open(handle, "wb") as file:
                 os.fchmod(file.fileno(), 0o666 & ~_umask())
-                yield file, path
+                yield Temporary(file, path)
         finally:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(path)
 
 
-def _umask():
+def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)
     return mask
 
 
-def _sync(file):
+def _sync(file: BinaryIO) -> None:
     file.flush()
     os.fsync(file.fileno())
 
 
-def _sync_folder(folder):
+def _sync_folder(folder: str) -> None:
     handle = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(handle)

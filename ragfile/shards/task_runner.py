@@ -1,4 +1,4 @@
-"""run(task) → leg: one shard's part of an answer. Nothing but the task and the shard's bytes has a say in it."""
+"""Running: one shard's part of an answer, which depends on the task and the shard's bytes alone."""
 
 from __future__ import annotations
 
@@ -19,25 +19,31 @@ from ragfile.shards.messages import (
     RowRead,
     Score,
     ShardFailure,
-    ShardLeg,
+    ShardResult,
     Task,
 )
-from ragfile.shards.shards import Shard, opened
+from ragfile.shards.shards import ChosenRows, Shard, opened
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
+    from ragfile.shards.messages import Ask, Chosen
+    from ragfile.types import Float32s
 
-def run(task: Task) -> ShardLeg:
-    """What the shard says to a task."""
+    Value = tuple[Any, list[str]]  # of a ShardResult, with the unknown keys
+
+
+def run(task: Task) -> ShardResult:
+    """Return the shard's answer to a task."""
     shard = opened(task.url, task.cache, task.content, task.window)
     shard.check_identity(task.identity, task.rows)
     value, unknown = _RUNS[type(task.ask)](shard, task.ask)
-    return ShardLeg(task.shard, value, unknown)
+    return ShardResult(task.shard, value, unknown)
 
 
-def attempt(task: Task) -> ShardLeg | ShardFailure:
-    """The same; a shard that is not there, cannot be reached or is damaged becomes a Failure."""
+def attempt(task: Task) -> ShardResult | ShardFailure:
+    """Run a task; a shard that is missing, unreachable or damaged gives a ShardFailure."""
     try:
         return run(task)
     except (OSError, FormatError) as error:
@@ -45,12 +51,12 @@ def attempt(task: Task) -> ShardLeg | ShardFailure:
         return ShardFailure(task.shard, f"{task.url.rpartition('/')[2]}: {reason}", error)
 
 
-def _rows(shard: Shard, chosen) -> Any:
-    """(the rows that may be found, the keys of the filter that none of the shard's rows has)."""
-    rows, unknown = shard.chosen(chosen.where, chosen.tags_any, chosen.tags_all)
+def _rows(shard: Shard, chosen: Chosen) -> ChosenRows:
+    """Return the rows of the shard that may be found."""
+    found = shard.chosen(chosen.where, chosen.tags_any, chosen.tags_all)
     if chosen.rows is None and chosen.without is None and not chosen.signs:
-        return rows, unknown
-    mask: Any = None if rows is None else rows.mask
+        return found
+    mask = None if found.rows is None else found.rows.mask
     mask = np.ones(shard.rows.count, bool) if mask is None else mask.copy()
     if chosen.rows is not None:
         mask &= row_sets.mask_of(chosen.rows, shard.rows.count)
@@ -58,15 +64,15 @@ def _rows(shard: Shard, chosen) -> Any:
         mask[chosen.without] = False
     if chosen.signs:
         mask = query_syntax.left(shard.rows, chosen.signs, mask)
-    return RowSet(shard.rows.alive(mask)), unknown
+    return ChosenRows(RowSet(shard.rows.alive(mask)), found.unknown)
 
 
-def _match(shard: Shard, ask: Match):
+def _match(shard: Shard, ask: Match) -> Value:
     rows, unknown = _rows(shard, ask.chosen)
     return shard.match_whole(ask, rows), unknown
 
 
-def _nearest(shard: Shard, ask: Nearest):
+def _nearest(shard: Shard, ask: Nearest) -> Value:
     rows, unknown = _rows(shard, ask.chosen)
     count = 1 if ask.vectors.ndim == 1 else len(ask.vectors)
     if not shard.rows.has_vectors:
@@ -81,23 +87,23 @@ def _nearest(shard: Shard, ask: Nearest):
     return (*found, recall), unknown
 
 
-def _score(shard: Shard, ask: Score):
-    """The scores of all questions' rows, one after the other."""
-    found = [np.empty(0, np.float32)]
+def _score(shard: Shard, ask: Score) -> Value:
+    """Return the scores of all questions' rows, concatenated."""
+    found: list[Float32s] = [np.empty(0, np.float32)]
     for i, rows in enumerate(ask.rows):
         if not len(rows):
             continue
-        if ask.queries is None and not shard.rows.has_vectors:
+        if ask.vectors is not None and not shard.rows.has_vectors:
             found.append(np.full(len(rows), np.nan, np.float32))
-        elif ask.queries is None:
+        elif ask.vectors is not None:
             found.append(shard.rows.scores_of(rows, vector=ask.vectors[i]))
         else:
             found.append(shard.word_scores(rows, ask, i))
     return np.concatenate(found), []
 
 
-def _pass(shard: Shard, ask: Pass):
-    """The rows that may be found, eight to a byte."""
+def _pass(shard: Shard, ask: Pass) -> Value:
+    """Return the rows that may be found, eight to a byte."""
     rows, unknown = _rows(shard, ask.chosen)
     mask = None if rows is None else rows.mask
     return np.packbits(
@@ -105,20 +111,20 @@ def _pass(shard: Shard, ask: Pass):
     ), unknown
 
 
-def _lengths(shard: Shard, ask: Lengths):
+def _lengths(shard: Shard, ask: Lengths) -> Value:
     return shard.field_lengths(), []
 
 
-def _counted(shard: Shard, ask: Counted):
+def _counted(shard: Shard, ask: Counted) -> Value:
     return shard.frequencies(ask.queries), []
 
 
-def _read(shard: Shard, ask: RowRead):
+def _read(shard: Shard, ask: RowRead) -> Value:
     known = shard.rows.looked_at(ask.what, ask.rows)
     return [known[row] for row in ask.rows.tolist()], []
 
 
-_RUNS = {
+_RUNS: dict[type[Ask], Callable[[Shard, Any], Value]] = {
     Match: _match,
     Nearest: _nearest,
     Pass: _pass,

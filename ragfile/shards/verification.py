@@ -1,7 +1,7 @@
-"""Every byte of a dataset held against what its manifest says, and against one another.
+"""Verification of a dataset: each byte against the manifest, and its objects against one another.
 
-The shards are checked as files are, the statistics are counted anew. What a manifest says of a shard must be what the shard
-says of itself: a wrong bound would hide rows from a filter.
+Shards are checked like files, and statistics are counted anew. A shard's record must equal a fresh description of the
+shard: a wrong bound would hide rows from a filter.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import random
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
 import numpy as np
@@ -19,12 +19,13 @@ from ragfile.errors import FormatError, SignatureError
 from ragfile.file.consistency import disagreements
 from ragfile.ground.signing_keys import PublicKey
 from ragfile.ground.urls import is_remote
-from ragfile.search.file_rows import rows_of
+from ragfile.search.file_rows import FileRows, rows_of
 from ragfile.shards import dataset_signatures, manifest, new_generation, statistics
+from ragfile.shards.manifest import ShardRecord, Stored
 from ragfile.shards.shard_description import file_sha256, record_of
 from ragfile.shards.shards import seal_name
-from ragfile.shards.statistics import SECTION, sampled
-from ragfile.shards.stores import place
+from ragfile.shards.statistics import SECTION, Sampled, sampled
+from ragfile.shards.stores import Store, place
 from ragfile.types import StrPath
 
 Fault = tuple[str, int, str, str]
@@ -35,11 +36,17 @@ def verify(
     path: StrPath, *, generation: int = 0, sample: int | None = None, full: bool = True,
     keys: Iterable[PublicKey | StrPath | bytes] | None = None,
 ) -> tuple[list[Fault], dict[str, int]]:  # fmt: skip
-    """Checks a dataset, or so many of its shards, chosen by chance. The statistics are counted anew when all are checked.
+    """Check a dataset, or a random sample of its shards.
 
-    With keys, one of them must have signed the generation.
+    Args:
+        path: A folder or an s3:// URL.
+        generation: The generation to check; 0 for the newest.
+        sample: Number of shards to check; by default, all, and then the statistics as well.
+        full: Check every block, not only the structure.
+        keys: Public keys; one of them must have signed the generation.
 
-    Returns a list of faults (kind, offset, what, section), empty when all is well, and counts.
+    Returns:
+        The faults (kind, offset, message, section), none for a sound dataset, and counts.
     """
     store = place(path)
     raw, number = new_generation.raw(store, generation)
@@ -63,16 +70,16 @@ def verify(
 
 
 class _Checking:
-    """The faults so far."""
+    """Collects faults and counts."""
 
-    def __init__(self, store, found, full):
+    def __init__(self, store: Store, found: manifest.Manifest, full: bool) -> None:
         self.store, self.manifest, self.full = store, found, full
         self.faults: list[Fault] = []
         self.counts = dict.fromkeys(COUNTS, 0)
         self.contents: dict[str, str] | None = None
 
-    def signed(self, raw, keys):
-        """One of the keys vouched for the manifest."""
+    def signed(self, raw: bytes, keys: Iterable[PublicKey | StrPath | bytes]) -> None:
+        """Check that one of the keys signed the manifest."""
         trusted = [PublicKey.of(key) for key in keys]
         try:
             number = self.manifest.generation
@@ -83,20 +90,20 @@ class _Checking:
         except SignatureError as error:
             self.faults.append(("SignatureError", 0, str(error), ""))
 
-    def _signed(self, shard, path):
-        """What it takes to read an object block by block is there and right."""
+    def _signed(self, shard: FileRows, path: str) -> None:
+        """Check the content and the seal of an object, which block by block reading relies on."""
         try:
             seal = self.store.read(seal_name(path))
         except FileNotFoundError:
             seal = None
-        for what in dataset_signatures.forgeries(shard, path, self.contents or {}, seal):
-            self._say(path, what, "SignatureError")
+        for message in dataset_signatures.forgeries(shard, path, self.contents or {}, seal):
+            self._fault(path, message, "SignatureError")
 
-    def _say(self, name, what, kind="CorruptError"):
-        self.faults.append((kind, 0, f"{name}: {what}", ""))
+    def _fault(self, name: str, message: str, kind: str = "CorruptError") -> None:
+        self.faults.append((kind, 0, f"{name}: {message}", ""))
 
-    def history(self):
-        """The manifest before is the one that this one names."""
+    def history(self) -> None:
+        """Check the hash of the previous manifest."""
         previous = self.manifest.previous
         if previous is None:
             return
@@ -105,27 +112,29 @@ class _Checking:
         except FileNotFoundError:
             return  # vacuum removed it
         if manifest.sha256(raw) != previous["sha256"]:
-            self._say(previous["name"], "is not the manifest that the next one follows")
+            self._fault(previous["name"], "is not the manifest that the next generation follows")
 
-    def _local(self, stored, folder):
-        """The path of an object's bytes on this machine; None, with a fault, where they are not those."""
+    def _local(self, stored: Stored, folder: str) -> str | None:
+        """Return a local path of an object; None, with a fault, if it is missing or damaged."""
         try:
             path = self.store.url(stored.path)
             if is_remote(path):
                 path = os.path.join(folder, stored.sha256)
                 self.store.fetch(stored.path, path)
             if os.path.getsize(path) != stored.bytes:
-                return self._say(
-                    stored.path, f"has {os.path.getsize(path):,} bytes, not {stored.bytes:,}"
-                )
+                size = os.path.getsize(path)
+                self._fault(stored.path, f"has {size:,} bytes, not {stored.bytes:,}")
+                return None
         except OSError as error:
-            return self._say(stored.path, str(error), type(error).__name__)
+            self._fault(stored.path, str(error), type(error).__name__)
+            return None
         if file_sha256(path) != stored.sha256:
-            return self._say(stored.path, "is not the object of that name: its SHA-256 is another")
+            self._fault(stored.path, "is not the object of that name: its SHA-256 differs")
+            return None
         return path
 
-    def shard(self, record, folder):
-        """The open shard, if it is as its record says."""
+    def shard(self, record: ShardRecord, folder: str) -> FileRows | None:
+        """Check a shard. Return it open, or None if it cannot be opened."""
         path = self._local(record, folder)
         if path is None:
             return None
@@ -133,7 +142,7 @@ class _Checking:
             shard = rows_of(path)
             faults, counts = shard.file.verify(self.full)
             faults = [*faults, *(() if faults else disagreements(shard))]
-            self.faults += [(kind, at, f"{record.path}: {what}", s) for kind, at, what, s in faults]
+            self.faults += [(kind, at, f"{record.path}: {text}", s) for kind, at, text, s in faults]
             for name in COUNTS:
                 self.counts[name] += counts.get(name, 0)
             if not faults:
@@ -145,31 +154,32 @@ class _Checking:
             return None
         return shard
 
-    def _compare(self, said, found):
-        there = asdict(found)
-        for name, value in asdict(said).items():
-            if there[name] != value:
-                self._say(said.path, f"the manifest's field {name!r} is not what the shard says")
+    def _compare(self, record: ShardRecord, found: ShardRecord) -> None:
+        fields = asdict(found)
+        for name, value in asdict(record).items():
+            if fields[name] != value:
+                self._fault(record.path, f"the manifest's field {name!r} differs from the shard")
 
-    def statistics(self, shards, folder):
-        """The sums, counted anew, are those that are stored."""
+    def statistics(self, shards: Sequence[FileRows | None], folder: str) -> None:
+        """Compare the stored statistics with a new count."""
         stored = self.manifest.statistics
         if stored is None:
             return
         path = self._local(stored, folder)
         if path is None:
             return
-        sizes = self.manifest.rows, self.manifest.total_length
-        anew = statistics.written(folder, None, shards, [], *sizes, self.manifest.config)
+        opened = [shard for shard in shards if shard is not None]
+        rows, length = self.manifest.rows, self.manifest.total_length
+        anew = statistics.written(folder, None, opened, [], rows, length, self.manifest.config)
         with rows_of(path) as old, rows_of(anew) as new:
             faults, _ = old.file.verify(self.full)
             self.faults += faults
             if self.contents is not None and not faults:
                 self._signed(old, stored.path)
             if not _same_frequencies(old.file.section(SECTION), new.file.section(SECTION)):
-                self._say(stored.path, "the frequencies of terms are not those of the shards")
+                self._fault(stored.path, "the frequencies of terms differ from those of the shards")
             if not _same_sample(sampled(old), sampled(new)):
-                self._say(stored.path, "the sample is not that of the shards")
+                self._fault(stored.path, "the sample differs from that of the shards")
 
 
 def _same_frequencies(old: _core.Section | None, new: _core.Section | None) -> bool:
@@ -178,7 +188,11 @@ def _same_frequencies(old: _core.Section | None, new: _core.Section | None) -> b
     return bytes(old) == bytes(new)
 
 
-def _same_sample(old, new):
-    return [row[:3] for row in old] == [row[:3] for row in new] and all(
+def _key(row: Sampled) -> tuple[int, str, int]:
+    return row.hash, row.doc_id, row.chunk_index
+
+
+def _same_sample(old: list[Sampled], new: list[Sampled]) -> bool:
+    return [_key(row) for row in old] == [_key(row) for row in new] and all(
         np.array_equal(a.vector, b.vector) for a, b in zip(old, new, strict=True)
     )

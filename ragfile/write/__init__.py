@@ -1,1 +1,1 @@
-"""Everything that writes a .ragfile: building, editing, syncing, compacting, and the log."""
+"""Write .ragfiles: build, edit, sync, compact, repair and sign, and read the log."""

@@ -1,4 +1,4 @@
-"""How words are made in a file that has none yet: noted in its configuration, as no index says it."""
+"""The BM25 options of a file without rows, kept in its configuration as there is no index yet."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ DEFAULT = Analysis()
 
 
 def analysis_record(analysis: Analysis | None) -> dict[str, Any]:
-    """What a file without rows keeps of the choice: nothing of the usual one."""
+    """Return the configuration entry of an analysis, empty for the default."""
     if analysis is None or analysis == DEFAULT:
         return {}
     words = analysis.record(_core.unicode_version())
@@ -23,11 +23,11 @@ def analysis_record(analysis: Analysis | None) -> dict[str, Any]:
 
 
 def noted_analysis(config: dict[str, Any]) -> Analysis:
-    """The choice that a file without rows keeps."""
-    said = config.get("analysis")
-    if said is None:
+    """Return the analysis recorded in a configuration."""
+    entry = config.get("analysis")
+    if entry is None:
         return DEFAULT
     try:
-        return Analysis.recorded(said["words"], said["k1"], said["b"])
+        return Analysis.recorded(entry["words"], entry["k1"], entry["b"])
     except ValueError as error:
         raise VersionError(f"rag.config: {error}") from None

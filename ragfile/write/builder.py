@@ -1,9 +1,9 @@
-"""From folders and files to a knowledge base.
+"""Build a file from folders, files or documents.
 
     sources ─ loading ─ chunking ─ embedding ─ (stash) ─ Writer ─ file
 
-The same sources give the same bytes. A source that cannot be read is reported and the rest is built; a build that is killed
-leaves no file under the final name, and the next one takes up the vectors that it had made.
+The same sources give the same bytes. Sources that cannot be read are reported, and the others are built. An interrupted build
+leaves no file under the final name, and the next build reuses the vectors that it had computed.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from operator import index
-from typing import Any
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
@@ -26,7 +26,8 @@ from ragfile.ground import offline as network
 from ragfile.ingest import loaders
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import Policy, split
-from ragfile.ingest.document_loader import Duplicate, Limits, Loading, SourceFailure
+from ragfile.ingest.document_loader import Duplicate, Loading, SourceFailure
+from ragfile.ingest.loaders.contract import Limits
 from ragfile.ingest.source_files import Selection, Skipped
 from ragfile.records import Document
 from ragfile.types import (
@@ -45,14 +46,38 @@ from ragfile.write.read_worker import BuildPart, Order, with_labels
 from ragfile.write.vector_clusters import recorded
 from ragfile.write.writer import Writer, check_layout, layout_record, parity_record
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Generator, Hashable, Sequence
+
+    from ragfile.records import Chunk
+
+    CutDocument: TypeAlias = tuple[Document, list[Chunk]]
+    Incoming: TypeAlias = Document | CutDocument | BuildPart
+
 BATCH = 512
-# A page's title is in its header path and, where it comes from front matter, nowhere else.
+# A title from front matter is only in the header path, which BM25 therefore reads.
 PAGES = Analysis(fields=(("text", 1), ("headers", 6)))
 
 
 @dataclass
 class BuildReport:
-    """What a build did, for people and programs."""
+    """The result of a build.
+
+    Attributes:
+        path: The file that was written.
+        files: Source files read.
+        documents: Documents in the file.
+        chunks: Chunks in the file.
+        source_bytes: Size of the source files, in bytes.
+        file_bytes: Size of the file, in bytes.
+        embedded: Chunks that were embedded.
+        reused: Chunks with vectors from a cache or from an interrupted build.
+        seconds: Duration of the build.
+        failures: Sources that could not be read, with the reason.
+        duplicates: Sources left out by `dedupe`.
+        skipped: Sources that no loader reads.
+        encodings: The encoding of each source that is not UTF-8, by path.
+    """
 
     path: str
     files: int = 0
@@ -66,7 +91,7 @@ class BuildReport:
     failures: list[SourceFailure] = field(default_factory=list)
     duplicates: list[Duplicate] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    encodings: dict[str, str] = field(default_factory=dict)  # of files that are not UTF-8
+    encodings: dict[str, str] = field(default_factory=dict)
 
 
 def build(
@@ -78,59 +103,86 @@ def build(
     encoding: str | None = None, layout: Layout = "default", include: Iterable[str] = (), exclude: Iterable[str] = (),
     ignore: bool = True, jobs: int = 1, parity: int = 0, clusters: bool | int | None = None,
 ) -> BuildReport:  # fmt: skip
-    """Builds the file `out` from folders, globs and files, or from Documents (or dicts of their fields), which stream: of a
-    generator only a few are held at a time. Returns a BuildReport.
+    """Build a file from folders, globs and files, or from documents.
 
-    embedder is a name ("default", "none", "st:…", "onnx:…", "openai:…", "ollama:…") or an object with embed(); chunking a
-    policy such as "markdown" or "words:200/40"; tags and metadata are put on every document. analysis=None leaves out BM25.
-    portable adds a section in which readers of 0.1.0 find each passage by a keyword. progress is called with (documents done,
-    chunks done, the share of the sources' bytes that is done).
+        ragfile.build([{"id": "a.md", "text": "How long do pods live?"}], "pods.ragfile")
 
-    A source that is named and not there is an error; a file that cannot be read is one of the report's failures, one without a
-    loader is skipped. resume takes up the vectors of a build that was killed, embedding_cache is a folder that keeps them from
-    build to build (ragfile.embedding.cache), dedupe leaves out files whose bytes were read before, limits is loading.Limits,
-    errors="replace" reads text that is not UTF-8, created a time in ns for files that are equal byte for byte.
-    encoding is that of text which is not UTF-8 and has no byte order mark, such as "cp1252".
-    offline=True opens no socket: an embedder that is a server is an error. layout="web" adds what lets browsers, and other
-    readers behind URLs, fetch less.
-    include and exclude are globs as in a .gitignore, for the files of folders. ignore=False also reads what a .gitignore names,
-    and what programs installed (node_modules, virtual environments).
-    parity is how many per cent of extra blocks the file holds, with which ragfile.repair() brings damaged ones back.
-    jobs is a number of processes that load, cut and (with the embedded model) embed; the file is the same for any.
-    clusters is as in create.
+    Documents are streamed: only a few of a generator's documents are in memory at a time. Unreadable
+    files and files without a loader do not stop the build; the report lists them.
+
+    Args:
+        sources: Paths of folders, globs or files, or `Document` objects or mappings with their fields.
+        out: The file to write. An existing RAGFile is replaced once the new one is complete.
+        embedder: `"default"` (the model that ships with ragfile), `"none"`, a name such as `"st:…"`,
+            `"onnx:…"`, `"openai:…"` or `"ollama:…"`, or an object with `embed()`.
+        chunking: A chunk policy: a `Policy`, its fields, or a name such as `"markdown"` or
+            `"words:200/40"` (size and overlap).
+        analysis: The fields and word rules of BM25; None builds no BM25 index.
+        tags: Tags to add to every document.
+        metadata: Metadata to add to every document.
+        precision: Bits of a stored vector component, 16 or 32.
+        portable: Also store each passage under a keyword, for readers of format 0.1.0.
+        resume: Reuse the vectors of an interrupted build.
+        progress: Called with the documents done, the chunks done, and the share of the source bytes
+            that is done (None if unknown).
+        limits: Limits on the size and number of sources.
+        dedupe: Leave out files with the same bytes as an earlier one.
+        errors: `"replace"` reads text that is not valid UTF-8 with replacement characters;
+            `"strict"` reports the file as a failure.
+        created: Creation time in ns since 1970. Defaults to `SOURCE_DATE_EPOCH`, else 0.
+        embedding_cache: A folder that keeps vectors between builds; True chooses the default folder.
+        offline: Open no sockets. An embedder that needs a server is an error.
+        encoding: Encoding of text without a byte order mark that is not UTF-8, such as `"cp1252"`.
+        layout: `"web"` adds indexes that let browsers and other remote readers fetch less.
+        include: Globs, as in a `.gitignore`, of the files to read from folders.
+        exclude: Globs of the files to leave out.
+        ignore: Respect `.gitignore` files, and leave out installed packages (`node_modules`, virtual
+            environments).
+        jobs: Number of processes that load, chunk and, with the default model, embed. The file is the
+            same for any number.
+        parity: Size of the recovery data that `repair()` uses, 0 to 100 per cent of the file.
+        clusters: Number of vector clusters for searches with `effort=`; True derives it from the
+            number of rows. Defaults to none.
+
+    Returns:
+        A report with counts, failures and skipped files.
+
+    Raises:
+        FileNotFoundError: A named source does not exist.
+        ValueError: The sources contain no document, or an option is out of range.
+        ProviderError: An embedding server failed for good.
     """
     check_layout(layout)
     chosen = recorded(clusters)
     if index(jobs) < 1:
         raise ValueError(f"jobs is a number of processes from 1, not {jobs}")
     began = time.perf_counter()
-    found: Any
-    found, are_documents = _looked_at(sources)
+    files, documents = _looked_at(sources)
     selection = Selection(tuple(include), tuple(exclude), ignore)
     loading = Loading(
-        found,
+        files,
         limits=limits or Limits(),
         dedupe=dedupe,
         errors=errors,
         encoding=encoding,
         selection=selection,
     )
-    read: Any = _Sources(loading, tags, metadata, jobs)
-    if are_documents:
+    read: _Sources | Iterator[Document] = _Sources(loading, tags, metadata, jobs)
+    if documents is not None:
         if jobs != 1 or dedupe or include or exclude or encoding or not ignore:
             raise ValueError(
                 "jobs, dedupe, include, exclude, encoding and ignore are about files, not documents"
             )
-        read = labelled(map(Document.of, found), tags, metadata)
+        read = labelled(map(Document.of, documents), tags, metadata)
     with network.offline(offline):
         report = build_from(
             read, out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
             portable=portable, resume=resume, progress=progress, created=created,
             config={
-                **(labels_record(tags, metadata, None if are_documents else selection) or {}),
+                **(labels_record(tags, metadata, None if documents is not None else selection) or {}),
                 **layout_record(layout), **parity_record(parity), **chosen,
             },
-            embedding_cache=embedding_cache, share=loading.share if progress is not None and not are_documents else None,
+            embedding_cache=embedding_cache, share=loading.share if progress is not None and documents is None else None,
             why=lambda: _why_nothing(sources, loading),
         )  # fmt: skip
     report.files, report.source_bytes = loading.files, loading.bytes
@@ -144,29 +196,35 @@ def build(
     return report
 
 
-def _looked_at(sources):
-    """(the sources, whether they are documents): an iterator is asked for its first one alone, or is one of paths."""
+def _looked_at(
+    sources: Sources | Iterable[Document | Fields],
+) -> tuple[Sources, Iterable[Document | Fields] | None]:
+    """Return (paths, None) or ((), documents), by the first item; an iterator of documents stays lazy."""
     if isinstance(sources, Document | Mapping):
         raise TypeError("build takes paths or an iterable of documents, not a single document")
     if isinstance(sources, str | os.PathLike):
-        return sources, False
-    if isinstance(sources, Iterator):
-        first = list(itertools.islice(sources, 1))
-        if not any(isinstance(one, Document | Mapping) for one in first):
-            return [*first, *sources], False
-        return itertools.chain(first, sources), True
-    return sources, any(isinstance(one, Document | Mapping) for one in itertools.islice(sources, 1))
+        return sources, None
+    first = list(itertools.islice(sources, 1))
+    if any(isinstance(one, Document | Mapping) for one in first):
+        documents = itertools.chain(first, sources) if isinstance(sources, Iterator) else sources
+        return (), cast("Iterable[Document | Fields]", documents)
+    paths = [*first, *sources] if isinstance(sources, Iterator) else sources
+    return cast("Sources", paths), None
 
 
 def build_from(
-    documents, out, *, embedder: str | Embedder | None = "default", spec=None, chunking=None,
-    analysis: Analysis | None = PAGES, precision: Precision = 32, portable=False, resume=True, progress=None,
-    created=None, config=None, embedding_cache=None, share=None, why=lambda: "no documents",
-):  # fmt: skip
-    """As build, of Documents that were read elsewhere, or of (document, chunks) pairs where they were cut, too.
+    documents: Iterable[Document | CutDocument] | _Sources, out: StrPath, *,
+    embedder: str | Embedder | None = "default", spec: str | None = None,
+    chunking: Policy | str | Fields | None = None, analysis: Analysis | None = PAGES,
+    precision: Precision = 32, portable: bool = False, resume: bool = True,
+    progress: Progress | None = None, created: int | None = None, config: Metadata | None = None,
+    embedding_cache: StrPath | bool | None = None, share: Callable[[], float] | None = None,
+    why: Callable[[], str] = lambda: "no documents",
+) -> BuildReport:  # fmt: skip
+    """Build a file from documents, or from (document, chunks) pairs.
 
-    spec is the name to record for an embedder that is open already, config what else the file records. share() says how much of the
-    documents has come, for progress; why() why there is nothing to build, where there is not.
+    spec is the name to record for an embedder object, config further entries of the configuration.
+    share() returns the share of the input that was read, why() the reason for having no documents.
     """
     with Writer(
         out, embedder=embedder, spec=spec, chunking=chunking, analysis=analysis,
@@ -175,7 +233,7 @@ def build_from(
     ) as writer:  # fmt: skip
         work = _BuildWork(writer, _stash(out, writer.embedder, resume), out, progress, share)
         if isinstance(documents, _Sources):
-            with closing(documents.read(writer, embedder)) as found:  # and so its processes
+            with closing(documents.read(writer, embedder)) as found:  # closes its processes
                 work.take_all(found)
         else:
             work.take_all(documents)
@@ -185,27 +243,36 @@ def build_from(
     return work.finish()
 
 
-def labels_record(tags, metadata, selection=None):
-    """What a sync has to put on documents that it reads anew, and which files it reads, recorded if there is any; the configuration
-    knows no lone surrogates."""
-    said = {"tags": list(tags or ()), "metadata": dict(metadata or {})}
-    said = {name: value for name, value in said.items() if value}
-    said_of_files = selection.record() if selection is not None else {}
-    chosen = {"selection": said_of_files} if said_of_files else {}
-    is_told = said and not any(
-        "\ud800" <= c <= "\udfff" for c in json.dumps(said, ensure_ascii=False, default=str)
+def labels_record(
+    tags: Tags | None, metadata: Metadata | None, selection: Selection | None = None
+) -> Metadata | None:
+    """Return the configuration entries that a later sync needs: labels and the selection of files.
+
+    Labels with a lone surrogate are not recorded, because the configuration cannot hold them.
+    """
+    given = {"tags": list(tags or ()), "metadata": dict(metadata or {})}
+    labels = {name: value for name, value in given.items() if value}
+    files = selection.record() if selection is not None else {}
+    chosen = {"selection": files} if files else {}
+    is_recorded = labels and not any(
+        "\ud800" <= c <= "\udfff" for c in json.dumps(labels, ensure_ascii=False, default=str)
     )
-    return {**chosen, **({"labels": said} if is_told else {})} or None
+    return {**chosen, **({"labels": labels} if is_recorded else {})} or None
 
 
-def labelled(documents, tags, metadata):
-    """Documents with a build's tags and metadata."""
+def labelled(
+    documents: Iterable[Document], tags: Tags | None, metadata: Metadata | None
+) -> Iterator[Document]:
+    """Yield documents with the tags and metadata of a build."""
     for document in documents:
         yield with_labels(document, tags, metadata)
 
 
-def cut(loading, documents, tags, metadata, policy):
-    """(document, chunks) pairs, without those that cannot be cut: they are failures of a loading."""
+def cut(
+    loading: Loading, documents: Iterable[Document], tags: Tags | None,
+    metadata: Metadata | None, policy: Policy,
+) -> Iterator[CutDocument]:  # fmt: skip
+    """Yield documents with their chunks; those that cannot be split are failures of the loading."""
     for document in labelled(documents, tags, metadata):
         if (chunks := loading.cut(document, policy)) is not None:
             yield document, chunks
@@ -216,22 +283,27 @@ class _Sources:
     """The sources of a build, to be read here or by `jobs` processes."""
 
     loading: Loading
-    tags: Any
-    metadata: Any
+    tags: Tags | None
+    metadata: Metadata | None
     jobs: int
 
-    def read(self, writer, embedder):
-        """Documents, or Parts that were cut already, with the build's tags and metadata."""
+    def read(
+        self, writer: Writer, embedder: str | Embedder | None
+    ) -> Generator[CutDocument | BuildPart, None, None]:
+        """Yield documents with chunks, tags and metadata."""
         if self.jobs == 1 or not loaders.are_built_in():  # which other processes do not have
-            return cut(self.loading, self.loading, self.tags, self.metadata, writer.policy)
-        return self._ahead(writer, embedder)
+            yield from cut(self.loading, self.loading, self.tags, self.metadata, writer.policy)
+        else:
+            yield from self._ahead(writer, embedder)
 
-    def _ahead(self, writer, embedder):
-        # A cache and a server are one process's business, and so is an object that somebody made.
+    def _ahead(
+        self, writer: Writer, embedder: str | Embedder | None
+    ) -> Iterator[CutDocument | BuildPart]:
+        # Caches, servers and embedder objects belong to this process alone.
         is_ours = embedder == "default" and not _has_cache(writer.embedder)
         order = Order(
             self.loading.limits, self.loading.errors, self.loading.encoding, tuple(self.tags or ()),
-            dict(self.metadata or {}), writer.policy, embedder if is_ours else None,
+            dict(self.metadata or {}), writer.policy, "default" if is_ours else None,
             writer.record,
         )  # fmt: skip
         with closing(iter(ReadingAhead(self.loading, order, self.jobs))) as parts:
@@ -243,8 +315,8 @@ class _Sources:
                     yield from cut(self.loading, documents, self.tags, self.metadata, writer.policy)
 
 
-def _stash(out, embedder, resume):
-    """Where vectors are kept that would cost much to make again; a static model's do not, and a cache keeps its own."""
+def _stash(out: StrPath, embedder: Embedder | None, resume: bool) -> Stash | None:
+    """Return the store of vectors for resuming; static models and caches need none."""
     if (
         embedder is None
         or getattr(embedder, "is_static", False)
@@ -257,17 +329,17 @@ def _stash(out, embedder, resume):
     return Stash(os.path.join(folder, f".{name}.vectors"), model.identity("document"), model.dims)
 
 
-def _has_cache(embedder):
-    """Whether it counts what it had to make (misses) and what it had (hits)."""
+def _has_cache(embedder: Embedder | None) -> bool:
+    """Return whether an embedder counts the hits and misses of a cache."""
     return hasattr(embedder, "misses") and hasattr(embedder, "hits")
 
 
-def _why_nothing(sources, loading):
+def _why_nothing(sources: Sources | Iterable[Document | Fields], loading: Loading) -> str:
     if isinstance(sources, Iterator):
         return "no documents"
     named = [
-        os.fspath(source)
-        for source in ([sources] if isinstance(sources, (str, os.PathLike)) else sources)
+        os.fspath(cast("StrPath", source))
+        for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)
     ]
     found = f"no document in {', '.join(named) or 'no sources at all'}"
     reasons = [*loading.failures, *loading.skipped]
@@ -275,22 +347,32 @@ def _why_nothing(sources, loading):
 
 
 class _BuildWork:
-    """Documents on their way, embedded in batches that cross documents."""
+    """Embeds documents in batches that cross documents, and adds them to a writer."""
 
-    def __init__(self, writer, stash, out, progress, share):
+    def __init__(
+        self, writer: Writer, stash: Stash | None, out: StrPath, progress: Progress | None,
+        share: Callable[[], float] | None,
+    ) -> None:  # fmt: skip
         self.writer, self.embedder, self.stash = writer, writer.embedder, stash
         self.report, self.progress, self.share = BuildReport(os.fspath(out)), progress, share
-        self.pending, self.waiting = [], 0
+        self.pending: list[tuple[Document, list[Chunk], np.ndarray | None]] = []
+        self.waiting = 0
 
-    def take_all(self, documents):
-        """Documents, (document, chunks) pairs, or Parts."""
+    def take_all(self, documents: Iterable[Incoming]) -> None:
+        """Take documents, split or not."""
         for document in documents:
             if isinstance(document, BuildPart):
                 self.take(document.document, document.chunks(), document.vectors)
+            elif isinstance(document, tuple):
+                self.take(*document)
             else:
-                self.take(*(document if isinstance(document, tuple) else (document, None)))
+                self.take(document)
 
-    def take(self, document, chunks=None, vectors=None):
+    def take(
+        self, document: Document, chunks: list[Chunk] | None = None,
+        vectors: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        """Take a document, and embed when a batch is full."""
         chunks = split(document, self.writer.policy) if chunks is None else chunks
         self.pending.append((document, chunks, vectors))
         self.waiting += len(chunks)
@@ -299,7 +381,8 @@ class _BuildWork:
         if self.waiting >= BATCH:
             self.flush()
 
-    def flush(self):
+    def flush(self) -> None:
+        """Embed and add the pending documents."""
         key = self.writer.context.key
         keys = [
             key(chunk, document.metadata)
@@ -322,33 +405,34 @@ class _BuildWork:
                 None if self.share is None else self.share(),
             )
 
-    def _vectors(self, texts):
+    def _vectors(self, texts: list[Hashable]) -> np.ndarray | None:
         if self.embedder is None or not texts:
             return None
-        if self.stash is None:
-            return self._made(texts)
-        found = [self.stash.find(text) for text in texts]
+        if (stash := self.stash) is None:
+            return self._made(self.embedder, texts)
+        found = [stash.find(text) for text in texts]
         new = list(
             dict.fromkeys(text for text, vector in zip(texts, found, strict=True) if vector is None)
         )
         if new:
             made = self.writer.context.embed(self.embedder, new)
-            self.stash.append(new, made)
+            stash.append(new, made)
         self.report.embedded += len(new)
         self.report.reused += len(texts) - sum(vector is None for vector in found)
         return np.array(
-            [v if v is not None else self.stash.find(t) for t, v in zip(texts, found, strict=True)]
+            [v if v is not None else stash.find(t) for t, v in zip(texts, found, strict=True)]
         )
 
-    def _made(self, texts):
-        before = getattr(self.embedder, "hits", 0)
-        made = self.writer.context.embed(self.embedder, texts)
-        known = getattr(self.embedder, "hits", 0) - before
+    def _made(self, embedder: Embedder, texts: Sequence[Hashable]) -> np.ndarray:
+        before = getattr(embedder, "hits", 0)
+        made = self.writer.context.embed(embedder, texts)
+        known = getattr(embedder, "hits", 0) - before
         self.report.embedded += len(texts) - known
         self.report.reused += known
         return made
 
-    def finish(self):
+    def finish(self) -> BuildReport:
+        """Return the report of a build that was committed."""
         if self.stash is not None:
             self.stash.discard()
         self.report.file_bytes = os.path.getsize(self.report.path)

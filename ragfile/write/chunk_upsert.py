@@ -1,10 +1,10 @@
-"""Chunks that replace those with the same document id and index, in an edit."""
+"""Upsert chunks: replace those with the same document id and index."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 
@@ -14,13 +14,28 @@ from ragfile.write.tables import is_table
 
 if TYPE_CHECKING:
     from ragfile.file.row_segment import StoredDocument
+    from ragfile.types import Fields, SomeVectors, Table, Vector
     from ragfile.write.editor import Editor
 
-UNSAID = object()  # in the place of a vector that the embedder is to make
+    Chunks: TypeAlias = Iterable[Chunk | Fields] | Table
 
 
-def are_chunks(items: Any) -> bool:
-    """Whether what an upsert was given are chunks: tables are; of lists the first item says it."""
+class Given(NamedTuple):
+    """A chunk of an upsert, with its vector, None for none, or UNMADE."""
+
+    chunk: Chunk
+    vector: Vector | Unmade | None
+
+
+class Unmade:
+    """Marks a vector that the embedder has to make."""
+
+
+UNMADE = Unmade()
+
+
+def are_chunks(items: Iterable[Document | Chunk | Fields] | Table) -> TypeGuard[Chunks]:
+    """Return whether the items of an upsert are chunks: a table, or a list with a chunk first."""
     if is_table(items):
         return True
     first = items[0] if isinstance(items, Sequence) and len(items) else None
@@ -28,21 +43,25 @@ def are_chunks(items: Any) -> bool:
 
 
 def counts(inserted: int = 0, updated: int = 0, unchanged: int = 0, **more: int) -> dict[str, int]:
+    """Return a report with these counts."""
     return {"inserted": inserted, "updated": updated, "unchanged": unchanged, "deleted": 0, **more}
 
 
 def upsert(
-    editor: Editor, chunks: Iterable[Chunk], vectors: Any = None
+    editor: Editor, chunks: Iterable[Chunk], vectors: SomeVectors | None = None
 ) -> dict[str, int]:  # fmt: skip
-    """Documents that change are written again, whole; texts that stayed keep their vectors.
+    """Write changed documents again as a whole; unchanged texts keep their vectors.
 
-    vectors are of the caller's own; None among them stands for a chunk that has none.
+    vectors are the caller's own, None for a chunk without one.
     """
-    by_document: dict[str, list[tuple[Chunk, Any]]] = {}
-    given = itertools.repeat(UNSAID) if vectors is None else vectors
+    by_document: dict[str, list[Given]] = {}
+    given: Iterable[Vector | Unmade | None] = (
+        itertools.repeat(UNMADE) if vectors is None else vectors
+    )
     for chunk, vector in zip(chunks, given, strict=vectors is not None):
-        by_document.setdefault(chunk.doc_id, []).append((chunk, vector))
-    total, fresh = counts(), []
+        by_document.setdefault(chunk.doc_id, []).append(Given(chunk, vector))
+    total = counts()
+    fresh: list[Given] = []
     for doc_id, new in by_document.items():
         old = editor.take(doc_id)
         if old is None:
@@ -51,63 +70,66 @@ def upsert(
         for name, count in _replace(editor, old, new).items():
             total[name] += count
     if fresh:
-        said = [vector for _, vector in fresh]
-        editor.add([chunk for chunk, _ in fresh], None if vectors is None else said)
+        own = [vector for _, vector in fresh if not isinstance(vector, Unmade)]
+        editor.add([chunk for chunk, _ in fresh], None if vectors is None else own)
     total["inserted"] += len(fresh)
     return total
 
 
-def _replace(
-    editor: Editor, old: StoredDocument, new: list[tuple[Chunk, Any]]
-) -> dict[str, int]:  # fmt: skip
-    document, there = old.read(), {chunk.chunk_index: chunk for chunk in editor.chunks(old)}
+def _replace(editor: Editor, old: StoredDocument, new: list[Given]) -> dict[str, int]:
+    document, stored = old.read(), {chunk.chunk_index: chunk for chunk in editor.chunks(old)}
     changed = [
-        (chunk, vector) for chunk, vector in new
-        if chunk.chunk_index not in there
-        or not _is_same(document, there[chunk.chunk_index], chunk)
-        or not _has_vector(old, chunk.chunk_index, vector)
+        given for given in new
+        if given.chunk.chunk_index not in stored
+        or not _is_same(document, stored[given.chunk.chunk_index], given.chunk)
+        or not _has_vector(old, given.chunk.chunk_index, given.vector)
     ]  # fmt: skip
-    updated = sum(chunk.chunk_index in there for chunk, _ in changed)
+    updated = sum(chunk.chunk_index in stored for chunk, _ in changed)
     if changed:
-        _rewrite(editor, old, document, there, changed)
+        _rewrite(editor, old, document, stored, changed)
     return counts(len(changed) - updated, updated, len(new) - len(changed))
 
 
-def _rewrite(editor, old, document, there, changed):
+def _rewrite(
+    editor: Editor, old: StoredDocument, document: Document, stored: dict[int, Chunk],
+    changed: list[Given],
+) -> None:  # fmt: skip
     taken = {chunk.chunk_index for chunk, _ in changed}
-    kept = [own_fields(document, chunk) for index, chunk in there.items() if index not in taken]
+    kept = [own_fields(document, chunk) for index, chunk in stored.items() if index not in taken]
     fresh = [_placed(document, chunk) for chunk, _ in changed]
-    if changed[0][1] is UNSAID:
+    own = [vector for _, vector in changed if not isinstance(vector, Unmade)]
+    vectors: SomeVectors | None
+    if not own:
         vectors = editor.vectors.reused(old, document, [*kept, *fresh])
     else:
-        stored = editor.vectors.reused(old, document, kept) or [None] * len(kept)
-        vectors = [*stored, *(vector for _, vector in changed)]
+        vectors = [*(editor.vectors.reused(old, document, kept) or [None] * len(kept)), *own]
     editor.rewrite(old, document, [*kept, *fresh], vectors, has_text=bool(document.text))
 
 
-def _has_vector(old, index, vector):
-    """Whether a stored chunk has this vector. Where nobody gave one, the stored one is right."""
-    if vector is UNSAID:
+def _has_vector(old: StoredDocument, index: int, vector: Vector | Unmade | None) -> bool:
+    """Return whether a stored chunk has this vector; without a given one, it has."""
+    if isinstance(vector, Unmade):
         return True
     (stored, bare), records = old.vectors, old.segment.records
     at = next(i for i, row in enumerate(old.rows) if records.chunk(row).index == index)
-    if vector is None or bare[at]:
+    if vector is None or stored is None or bare[at]:
         return vector is None and bool(bare[at])
     given = np.asarray(vector, dtype=np.float32).astype(stored.dtype)
-    return given.shape == stored[at].shape and given.tobytes() == stored[at].tobytes()
+    kept: np.ndarray = stored[at]
+    return given.shape == kept.shape and given.tobytes() == kept.tobytes()
 
 
-def _is_same(document: Document, there: Chunk, chunk: Chunk) -> bool:
+def _is_same(document: Document, old: Chunk, chunk: Chunk) -> bool:
     return (
-        there.content == chunk.content
-        and there.metadata == {**document.metadata, **plain_metadata(chunk.metadata)}
-        and tuple(there.tags) == tuple(chunk.tags)
-        and (there.start == chunk.start or there.start == -1 == _placed(document, chunk).start)
+        old.content == chunk.content
+        and old.metadata == {**document.metadata, **plain_metadata(chunk.metadata)}
+        and tuple(old.tags) == tuple(chunk.tags)
+        and (old.start == chunk.start or old.start == -1 == _placed(document, chunk).start)
     )
 
 
 def _placed(document: Document, chunk: Chunk) -> Chunk:
-    """A chunk without its place where its document's text says something else there."""
+    """Return a chunk without its span if the document's text differs there."""
     start, end = chunk.start, chunk.end
     if not document.text or start < 0 or document.text[start:end] == chunk.content:
         return chunk

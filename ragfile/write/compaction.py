@@ -1,7 +1,7 @@
-"""Compaction: the live documents of a file as its first commit, which leaves nothing of the past.
+"""Compaction: rewrite the live documents of a file as its first commit.
 
-Everything is carried over as it is stored, through the writer that builds files, and so gives the
-bytes of a fresh build, but for the number of the generation.
+Documents are carried over as stored, through the writer that builds files, so the result has the bytes
+of a fresh build except for the generation number.
 """
 
 from __future__ import annotations
@@ -27,18 +27,30 @@ def compact(
     path: StrPath, *, created: int | None = None, accept_loss: bool = False,
     renumber: bool = False, layout: Layout | None = None, parity: int | None = None, clusters: bool | int | None = None,
 ) -> None:  # fmt: skip
-    """Writes the live documents as a new first generation, in the file's place.
+    """Rewrite a file with its live documents alone, which reclaims obsolete bytes.
 
-    Deleted bytes are gone then. The file keeps the number of its newest generation, so that older
-    numbers are refused instead of finding other content; with renumber it is generation 1 again, and
-    the file byte for byte a fresh build. A file whose newest commit is damaged is refused; with
-    accept_loss the one before is compacted. layout="web" adds what lets readers behind URLs fetch
-    less, "default" leaves it out; parity is how many per cent of extra blocks repair() has, 0 none.
-    clusters is as in create. Without them the file keeps its own.
+    Earlier commits cannot be opened afterwards. The file is replaced in one step.
+
+    Args:
+        path: The file to compact.
+        created: Creation time in ns since 1970. Defaults to `SOURCE_DATE_EPOCH`, else 0.
+        accept_loss: Compact the previous commit if the newest one is damaged.
+        renumber: Restart generations at 1, which makes the file equal to a fresh build. By default the
+            newest number is kept, so that a request for an older generation is refused.
+        layout: `"web"` adds indexes for remote readers, `"default"` removes them. Defaults to the
+            file's own.
+        parity: Size of the recovery data in per cent; 0 removes it. Defaults to the file's own.
+        clusters: Number of vector clusters, True for a derived number, False for none. Defaults to
+            the file's own.
+
+    Raises:
+        LockedError: Another writer holds the file.
+        CorruptError: The newest commit is damaged, and `accept_loss` is false.
+        ValueError: An option is out of range, or another program's section cannot be carried over.
     """
     check_layout(layout)
     chosen = recorded(clusters)
-    changes = {} if parity is None else {"parity": None, **parity_record(parity)}
+    changes: dict[str, Any] = {} if parity is None else {"parity": None, **parity_record(parity)}
     if layout is not None:
         changes |= {"layout": None, **layout_record(layout)}
     refuse_remote(path)
@@ -80,7 +92,7 @@ def rewrite(
     path: StrPath, archive: FileRows, documents: Iterable[StoredDocument],
     stale: Sequence[dict[str, Any]] = (),
 ) -> None:  # fmt: skip
-    """Writes stored documents of any files to a new one, configured as `archive` is; stale is what its rag.stale says."""
+    """Write stored documents of any files to a new one, with the configuration of `archive`."""
     record = {"precision": 32, "metric": "cosine", **archive.config}
     record.pop("first_generation", None)
     dim = record.pop("dim", None)
@@ -98,7 +110,7 @@ def rewrite(
 
 
 def _is_kept(entry: SectionEntry) -> bool:
-    """Whether a section is copied: another program's, or about the whole file."""
+    """Return whether a section is copied: another program's, or about the whole file."""
     return sections.compaction(entry["name"]) == "kept"
 
 
@@ -108,6 +120,7 @@ def _section(archive: FileRows, entry: SectionEntry) -> tuple[str, bytes, int, i
             f"section {entry['name']} belongs to a segment: only the program that wrote it can "
             "compact this file"
         )
-    section: Any = archive.file.section(entry["name"], 0)
+    section = archive.file.section(entry["name"], 0)
+    assert section is not None  # it is in the table of contents
     section.check()
     return entry["name"], bytes(section), entry["items"], entry["flags"]

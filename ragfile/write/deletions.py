@@ -1,4 +1,4 @@
-"""What an edit deletes: rows, and documents without rows. The bytes stay; bitmaps name them."""
+"""The deletions of an edit: bitmaps mark rows, and documents without rows; the bytes stay."""
 
 import numpy as np
 
@@ -10,13 +10,13 @@ from ragfile.write.segment_sections import add_bare
 
 
 class Removals:
-    """The documents of an open file that the next commit lacks."""
+    """The documents of an open file that the next commit deletes."""
 
     def __init__(self, archive: FileRows) -> None:
         self._archive = archive
         self._rows: dict[int, set[int]] = {}  # by segment
         self._empty: dict[int, set[int]] = {}  # numbers of documents without rows
-        self.left_out: set[int] = set()  # segments that write() found to have lost all
+        self.left_out: set[int] = set()  # segments that write() dropped as empty
 
     def __bool__(self) -> bool:
         return bool(self._rows or self._empty)
@@ -28,13 +28,14 @@ class Removals:
         return old.number in self._empty.get(segment, ())
 
     def add(self, old: StoredDocument) -> None:
+        """Delete a document."""
         if old.rows:
             self._rows.setdefault(old.segment.number, set()).update(old.rows)
         else:
             self._empty.setdefault(old.segment.number, set()).add(old.number)
 
     def leave_vectors(self) -> bool:
-        """Whether a row with a vector stays."""
+        """Return whether any row with a vector remains."""
         for segment in self._archive.segments:
             gone = len(self._rows.get(segment.number, ()))
             if segment.has("vector") and segment.live > gone and self._left(segment).any():
@@ -42,20 +43,20 @@ class Removals:
         return False
 
     def _left(self, segment: RowSegment) -> np.ndarray:
-        """bool for each row: whether it stays, and has a vector."""
-        mask = segment.vector_mask()
+        """Return for each row whether it remains and has a vector."""
+        mask: np.ndarray = segment.vector_mask()
         mask[list(self._rows.get(segment.number, ()))] = False
         return mask
 
     def mark_bare(self, file: _core.FileWriter) -> None:
-        """Says of segments without vectors that others have some."""
+        """Mark all rows of segments without vectors as bare, since other segments have vectors."""
         for segment in self._archive.segments:
             is_left = segment.live > len(self._rows.get(segment.number, ()))
             if is_left and not (segment.has("vector") or segment.has("rag.bare")):
                 add_bare(file, segment.number, np.ones(segment.rows, bool))
 
     def write(self, file: _core.FileWriter) -> None:
-        """The bitmaps of the segments that lose something; a segment that loses all is left out."""
+        """Write the bitmaps of changed segments, and drop segments without live documents."""
         for segment in self._archive.segments:
             rows, empty = self._rows.get(segment.number), self._empty.get(segment.number)
             if not (rows or empty):

@@ -1,17 +1,17 @@
-"""A commit in the making: what building, editing and compaction have in common.
+"""The draft of a commit, which building, editing and compaction share.
 
-Whatever is added is staged; nothing is visible before `commit`, and nothing is left when it fails.
+Additions are staged; nothing is visible before `commit`, and a failure leaves nothing behind.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, cast
 
 import numpy as np
 
@@ -22,7 +22,7 @@ from ragfile.file.row_segment import StoredDocument
 from ragfile.file.sections import check_own
 from ragfile.ingest.analysis import Analysis
 from ragfile.records import Chunk, Document
-from ragfile.types import SomeVectors
+from ragfile.types import Fields, SomeVectors, Table, Vector
 from ragfile.write.analysis_record import analysis_record
 from ragfile.write.segment_sections import SegmentSections
 from ragfile.write.staged_rows import Staging
@@ -34,36 +34,45 @@ else:
     Buffer = bytes | bytearray | memoryview
 
 
-BATCH = 1024  # chunks of a generator that are held at a time
+BATCH = 1024  # chunks of a generator held at a time
 Embed = Callable[[list[Hashable]], "np.ndarray | None"]
 
 
 def creation_time() -> int:
-    """Nanoseconds since 1970 from SOURCE_DATE_EPOCH, else 0: a file does not record the clock."""
+    """Return SOURCE_DATE_EPOCH in nanoseconds since 1970, else 0: files do not record the clock."""
     epoch = os.environ.get("SOURCE_DATE_EPOCH")
     return int(epoch) * 10**9 if epoch else 0
 
 
-def batches(chunks, vectors):
-    """Chunks with their vectors, some at a time, so that a generator of either is never held whole. Vectors that come as
-    one array belong to chunks of one list. A table has its own."""
+def batches(
+    chunks: Iterable[Chunk | Fields] | Table,
+    vectors: SomeVectors | Iterable[Vector | None] | None,
+) -> Iterator[tuple[list[Chunk], SomeVectors | None]]:
+    """Yield chunks with their vectors in batches, so that generators are never held whole.
+
+    Vectors in one array or list belong to one batch. A table contains its own.
+    """
     if is_table(chunks):
         if vectors is not None:
             raise TypeError("the vectors of a table are its column embedding")
         yield from chunks_of(chunks)
         return
+    listed = cast("Iterable[Chunk | Fields]", chunks)
     if vectors is not None and hasattr(vectors, "__len__"):
-        yield [Chunk.of(chunk) for chunk in chunks], vectors
+        yield [Chunk.of(chunk) for chunk in listed], cast("SomeVectors", vectors)
         return
-    chunks, given = iter(chunks), None if vectors is None else iter(vectors)
-    while batch := [Chunk.of(chunk) for chunk in islice(chunks, BATCH)]:
+    given = None if vectors is None else iter(vectors)
+    incoming = iter(listed)
+    while batch := [Chunk.of(chunk) for chunk in islice(incoming, BATCH)]:
         yield batch, None if given is None else list(islice(given, len(batch)))
     if given is not None and next(given, None) is not None:
         raise ValueError("there are more vectors than chunks")
 
 
-def numbered(batched, name, first):
-    """The same with the number of each chunk in order of arrival among its metadata."""
+def numbered(
+    batched: Iterable[tuple[list[Chunk], SomeVectors | None]], name: str, first: int
+) -> Iterator[tuple[list[Chunk], SomeVectors | None]]:
+    """Add each chunk's number in order of arrival to its metadata."""
     for chunks, vectors in batched:
         chunks = [
             replace(chunk, metadata={**chunk.metadata, name: number})
@@ -74,11 +83,11 @@ def numbered(batched, name, first):
 
 
 def no_vectors(keys: list[Hashable]) -> None:
-    """Stands for an embedder where there is none."""
+    """Return None, in place of an embedder."""
 
 
 class Draft:
-    """What a commit adds, and what it says of the file. embed makes vectors of keys, or None."""
+    """The additions and the configuration of a commit. embed makes vectors from keys, or returns None."""
 
     def __init__(
         self, file: _core.FileWriter, record: dict[str, Any], *, dim: int | None = None,
@@ -88,8 +97,8 @@ class Draft:
         self.created, self.is_over = creation_time() if created is None else created, False
         self.sections: list[tuple[str, bytes, int, int]] = []
         self.others_have_vectors = False  # rows of segments that the commit keeps
-        self.others_have_terms = False  # those segments, which then say how words are made
-        self.is_parity_new = False  # of all bytes, not only of those that have none
+        self.others_have_terms = False  # those segments, which then record the word rules
+        self.is_parity_new = False  # recompute it for all bytes, not only for new ones
         try:
             self.staging = Staging(
                 os.path.dirname(os.path.abspath(file.path)),
@@ -102,20 +111,21 @@ class Draft:
             raise
 
     def __len__(self) -> int:
-        """Chunks added so far."""
+        """Return the number of chunks added so far."""
         return len(self.staging)
 
     @property
     def context(self) -> Context:
-        """What vectors are made of beside the text."""
+        """The metadata that are embedded along with the text."""
         return Context.recorded(self.record)
 
     @property
     def is_empty(self) -> bool:
+        """Whether nothing was added."""
         return not (self.staging.documents or self.sections)
 
     def add_chunks(self, chunks: Sequence[Chunk], vectors: SomeVectors | None = None) -> None:
-        """Chunks of any documents, which have no text of their own."""
+        """Add chunks of any documents, without a text of the document."""
         self.staging.add_chunks(chunks)
         self._add_vectors(chunks, vectors)
 
@@ -123,19 +133,20 @@ class Draft:
         self, document: Document, chunks: Sequence[Chunk], vectors: SomeVectors | None = None,
         has_text: bool = True,
     ) -> None:  # fmt: skip
-        """A document with all its chunks."""
+        """Add a document with all its chunks."""
         raw = self.staging.add_document(document, has_text)
         self.staging.add_chunks(chunks, document.text, raw)
         self._add_vectors(chunks, vectors, document.metadata)
 
     def carry(self, old: StoredDocument, with_vectors: bool = True) -> int:
-        """A document of an open file as it is stored. Returns its number here."""
+        """Copy a document of an open file as stored, and return its number in the draft."""
         number = self.staging.carry(old)
         if old.rows and with_vectors:
             self.staging.carry_vectors(*old.vectors)
         return number
 
     def add_section(self, name: str, data: bytes, items: int = 0, flags: int = 0) -> None:
+        """Add a section of the whole file."""
         self.sections.append((name, data, items, flags))
 
     def _add_vectors(
@@ -156,25 +167,25 @@ class Draft:
             raise ModelError(f"{what}: in a list of vectors, None stands for a chunk without one")
 
     def write(self) -> None:
-        """Everything, without committing it."""
+        """Write everything without committing it."""
         self.write_segment()
         self.write_rest()
 
     def write_segment(self) -> None:
-        """What was staged, as a segment of its own."""
+        """Write the staged documents as a new segment."""
         SegmentSections(
             self.file, self.staging, self.record, self.analysis, self.others_have_vectors
         ).write()
 
     def write_rest(self) -> None:
-        """What belongs to the whole file."""
+        """Write the sections of the whole file."""
         record = {**self.record, "dim": self.staging.dim}
         record.pop("analysis", None)
         if not (self.staging.documents or self.others_have_terms):
             record |= analysis_record(self.analysis)
         model = record.get("model")
         if model and model.get("dims") is None and self.staging.vector_rows:
-            # A server says how wide its vectors are with its first answer.
+            # The dimension of a server's vectors is known after its first answer.
             record["model"] = {**model, "dims": self.staging.dim}
         raw = json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
         self.file.add("rag.config", raw, items=1)
@@ -182,21 +193,21 @@ class Draft:
             self.file.add(name, data, 0, flags, items)
 
     def commit(self, message: str = "") -> None:
-        """Makes what was written durable and visible."""
+        """Make the written sections durable and visible."""
         self.file.parity(self.record.get("parity", 0), self.is_parity_new)
         self.file.commit(self.created, message)
 
     def discard(self) -> None:
-        """Gives up what was not committed, and lets the file go."""
+        """Discard uncommitted changes, and release the file."""
         self.is_over = True
         self.file.close()
         self.staging.close()
 
 
 class Transaction:
-    """What a Writer and an Editor have in common for their users. Each has a draft.
+    """The common methods of `Writer` and `Editor`.
 
-    A `with` block ends with close(), or with discard() after an exception.
+    A `with` block ends with `close()`, or with `discard()` after an exception.
     """
 
     draft: Draft
@@ -214,25 +225,27 @@ class Transaction:
             self.discard()
 
     def __len__(self) -> int:
-        """Chunks added so far."""
+        """Return the number of chunks added so far."""
         return len(self.draft)
 
     @property
     def record(self) -> dict[str, Any]:
-        """What the file will say of how it was made."""
+        """The configuration that the file will record."""
         return self.draft.record
 
     @property
     def context(self) -> Context:
-        """What vectors are made of beside the text."""
+        """The metadata that are embedded along with the text."""
         return self.draft.context
 
     @property
     def analysis(self) -> Analysis | None:
+        """The fields and word rules of BM25, None without it."""
         return self.draft.analysis
 
     @property
     def created(self) -> int:
+        """Time of the commit in ns since 1970."""
         return self.draft.created
 
     @property
@@ -258,8 +271,9 @@ class Transaction:
         self.draft.add_section(name, bytes(data), items, must_read | must_write << 1)
 
     def close(self) -> None:
+        """Commit the changes."""
         raise NotImplementedError
 
     def discard(self) -> None:
-        """Gives up what was not committed; does nothing after close."""
+        """Discard uncommitted changes. Does nothing after `close()`."""
         self.draft.discard()

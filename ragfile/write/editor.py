@@ -1,12 +1,11 @@
-"""Changing a file: one writer, one commit, all or nothing.
+"""Edit a file: one writer, one commit, all or nothing.
 
-A document lies in one segment, whole. Changing it writes it again into the commit's new segment and
-marks its old rows as deleted; what did not change is left alone, and vectors of chunks whose text
-stayed are taken over.
+Each document is stored whole, in one segment. A changed document is written again into the commit's new
+segment and its old rows are marked as deleted. Chunks with unchanged text keep their vectors.
 
-A file has one model and one chunk policy. An edit can bring another policy: the documents that it
-does not touch are then listed in `rag.stale` until they are cut again. Another model would make
-vectors that cannot be compared: that is reindex().
+A file has one model and one chunk policy. After an edit with another policy, `rag.stale` lists the
+documents that the edit did not split again. Another model makes vectors that cannot be compared with
+the stored ones; only reindex() changes the model.
 """
 
 from __future__ import annotations
@@ -43,15 +42,14 @@ from ragfile.write.stale_documents import StaleDocuments
 from ragfile.write.writer import parity_record
 
 BATCH = 512
-# What the file was converted from, and what was signed: an edit makes another file of it.
 PARITY = "rag.parity"
-NUMBER = 2  # the kind of a number among the keys of a column
-POLL = 0.05  # seconds between two looks at a lock
+NUMBER = 2  # the kind of number keys in a column
+POLL = 0.05  # seconds between attempts to take a lock
 
 
 @dataclass(slots=True)
 class Upsert:
-    """One document of an upsert, and how it compares with the file."""
+    """One document of an upsert, compared with the version in the file."""
 
     document: Document
     chunks: list[Chunk]
@@ -61,10 +59,16 @@ class Upsert:
 
 
 class Editor(Transaction):
-    """The next commit of a file; see ragfile.edit().
+    """The next commit of a file, as `edit()` returns it.
 
-    `archive` is the file as it was. `report` counts documents, `deletions` says what each deleted
-    one was, `embedded` is the number of chunks that were embedded.
+    Use it in a `with` block, which commits, or discards the edit after an exception.
+
+    Attributes:
+        archive: The file before the edit.
+        policy: The chunk policy for added documents.
+        report: Number of documents that were `"inserted"`, `"updated"`, `"unchanged"` and `"deleted"`.
+        deletions: For each deleted document its `"id"`, `"source"`, `"chunks"`, `"checksum"` and
+            the `"sha256"` of its text.
     """
 
     def __init__(
@@ -74,7 +78,7 @@ class Editor(Transaction):
         embedding_cache: StrPath | bool | None = None, wait: float = 0,
         parity: int | None = None,
     ) -> None:  # fmt: skip
-        """See edit()."""
+        """Start an edit; `edit()` describes the options."""
         wanted = {} if parity is None else {"parity": None, **parity_record(parity)}
         file = _opened(path, wait)
         try:
@@ -105,19 +109,21 @@ class Editor(Transaction):
 
     @property
     def embedder(self) -> Embedder | None:
+        """The embedder for new chunks, None without one."""
         return self.vectors.embedder
 
     @property
     def embedded(self) -> int:
+        """Number of chunks embedded so far."""
         return self.vectors.embedded
 
     @property
     def generation(self) -> int:
-        """The generation that the file will have, as far as is known now."""
+        """The generation that the file will have, judged by the changes so far."""
         return self.archive.generation + bool(self.draft.staging.documents)
 
     def take(self, doc_id: str) -> StoredDocument | None:
-        """A document of the file that this edit has not touched."""
+        """Return a document of the file, or None if it is absent or changed by this edit."""
         if doc_id in self.draft.staging.documents:
             return None
         old = self.archive.find(doc_id)
@@ -132,19 +138,19 @@ class Editor(Transaction):
         *,
         order: str | None = None,
     ) -> None:
-        """Chunks, of new documents or more of old ones; see Writer.add."""
+        """Add chunks to new or stored documents; `Writer.add` describes the arguments."""
         batched = batches(chunks, vectors)
         if order is not None:
             batched = numbered(batched, order, self._next(order) + len(self))
         for batch, given in batched:
             self._add_batch(batch, given)
 
-    def _next(self, order):
-        """The first number after those that the file's chunks have."""
+    def _next(self, order: str) -> int:
+        """Return the first number above those of the file's chunks."""
         keys = self.archive.columns.column(order).keys
         return 1 + max((int(key[1]) for key in keys if key[0] == NUMBER), default=-1)
 
-    def _add_batch(self, chunks, vectors):
+    def _add_batch(self, chunks: Sequence[Chunk], vectors: SomeVectors | None) -> None:
         for doc_id in dict.fromkeys(chunk.doc_id for chunk in chunks):
             if (old := self.take(doc_id)) is None:
                 self.report["inserted"] += doc_id not in self.draft.staging.documents
@@ -154,13 +160,13 @@ class Editor(Transaction):
         self.vectors.check(self.draft.staging)
 
     def _reopen(self, old: StoredDocument) -> None:
-        """Carries a stored document over so that more chunks can follow."""
+        """Carry a stored document over so that more chunks can follow."""
         number = self.carry(old)
         self.draft.staging.say_tags(number, old.fields.get("tags", ()))
         self.report["updated"] += 1
 
     def carry(self, old: StoredDocument, with_vectors: bool = True) -> int:
-        """Moves a document into the new segment as it is. Returns its number there."""
+        """Move a document unchanged into the new segment, and return its number there."""
         number = self.draft.carry(old, with_vectors)
         self.removals.add(old)
         self.stale.carried.add(old.id)
@@ -170,14 +176,22 @@ class Editor(Transaction):
         self, document: Document | Fields, chunks: Sequence[Chunk], vectors: SomeVectors | None = None,
         *, has_text: bool = True,
     ) -> None:  # fmt: skip
-        """A document with chunks that were cut elsewhere; see Writer.add_document."""
+        """Add a document that is already split; `Writer.add_document` describes the arguments."""
         self.draft.add_document(Document.of(document), chunks, vectors, has_text)
         self.vectors.check(self.draft.staging)
 
     def add_documents(
         self, documents: Iterable[Document | Fields], vectors: SomeVectors | None = None
     ) -> None:  # fmt: skip
-        """New documents; an id that lives already is refused."""
+        """Split new documents into chunks, and add them.
+
+        Args:
+            documents: `Document` objects, or mappings with their fields.
+            vectors: One vector for each chunk of each document. Made by the embedder if omitted.
+
+        Raises:
+            ValueError: The file already has a document with this id.
+        """
         for document in map(Document.of, documents):
             if self.take(document.id) is not None:
                 raise ValueError(f"document {document.id!r} is in the file already: use upsert")
@@ -190,10 +204,18 @@ class Editor(Transaction):
         self, items: Iterable[Document | Chunk | Fields] | Table,
         vectors: SomeVectors | Iterable[Vector | None] | None = None,
     ) -> None:  # fmt: skip
-        """New documents, and new versions of old ones; or chunks, with vectors of your own or without.
+        """Insert documents or chunks, replacing those that the file already has.
 
-        A document replaces the one of its id, whole. A chunk replaces the one with its document and
-        index, and its neighbours stay. Only what is new is embedded, that of many documents at once.
+        A document replaces the one with its id as a whole. A chunk replaces the one with its document
+        id and index; other chunks stay. Only new text is embedded, in batches across documents.
+
+        Args:
+            items: Documents, chunks, mappings with the fields of either, or a table of chunks.
+            vectors: One vector a chunk, None for a chunk without one. Only with chunks.
+
+        Raises:
+            TypeError: `vectors` was given with documents.
+            ModelError: New chunks need vectors, and there is no embedder.
         """
         if are_chunks(items):
             for chunks, given in batches(items, vectors):
@@ -205,7 +227,7 @@ class Editor(Transaction):
         self.upsert_cut((document, split(document, self.policy)) for document in documents)
 
     def upsert_cut(self, pairs: Iterable[tuple[Document, list[Chunk]]]) -> None:
-        """As upsert, of documents with all their chunks."""
+        """Upsert documents that are already split into chunks."""
         for batch in _batches(pairs):
             plans = [self._planned(document, chunks) for document, chunks in batch]
             self.vectors.embed_ahead(key for plan in plans for key in plan.new_keys)
@@ -238,9 +260,18 @@ class Editor(Transaction):
     def replace(
         self, old_id: str, document: Document | Fields, chunks: list[Chunk] | None = None
     ) -> None:
-        """A document in the place of another one, which can have another id.
+        """Replace a document by another, which may have a different id.
 
         Chunks with the same text keep their vectors.
+
+        Args:
+            old_id: The document to replace.
+            document: Its replacement.
+            chunks: The chunks of the replacement. Split by the file's policy if omitted.
+
+        Raises:
+            KeyError: The file has no document `old_id`.
+            ValueError: The file already has a document with the new id.
         """
         document, old = Document.of(document), self.take(old_id)
         if old is None:
@@ -258,7 +289,7 @@ class Editor(Transaction):
         self, old: StoredDocument, document: Document, chunks: Sequence[Chunk], vectors: SomeVectors | None,
         has_text: bool = True,
     ) -> None:  # fmt: skip
-        """A new version of a stored document, with vectors for its chunks."""
+        """Replace a stored document by a new version, with vectors for its chunks."""
         self.removals.add(old)
         self.add_document(document, chunks, vectors, has_text=has_text)
         self.report["updated"] += 1
@@ -267,9 +298,17 @@ class Editor(Transaction):
         self, doc_id: str, *, metadata: Metadata | None = None, tags: Tags | None = None,
         source: str | None = None,
     ) -> None:  # fmt: skip
-        """Replaces what a document says of itself; its text, chunks and vectors stay.
+        """Change the metadata, tags or source of a document or chunk; text and vectors stay.
 
-        The id of a chunk ("document#index") means what that chunk says beside its document.
+        Args:
+            doc_id: The id of a document, or of a chunk (`"document#index"`).
+            metadata: The new metadata. Unchanged if omitted.
+            tags: The new tags. Unchanged if omitted.
+            source: The new source of a document. Unchanged if omitted.
+
+        Raises:
+            KeyError: The file has no such document or chunk.
+            ValueError: `source` was given for a chunk.
         """
         if (old := self.take(doc_id)) is None:
             self._update_chunk(doc_id, metadata, tags, source)
@@ -284,7 +323,9 @@ class Editor(Transaction):
         vectors = self.vectors.reused(old, document, chunks)
         self.rewrite(old, document, chunks, vectors, has_text=old.record.has_text)
 
-    def _update_chunk(self, chunk_id, metadata, tags, source):
+    def _update_chunk(
+        self, chunk_id: str, metadata: Metadata | None, tags: Tags | None, source: str | None
+    ) -> None:
         doc_id, _, index = chunk_id.rpartition("#")
         if (old := self.take(doc_id)) is None:
             raise KeyError(chunk_id)
@@ -301,14 +342,17 @@ class Editor(Transaction):
         self.rewrite(old, document, chunks, vectors, has_text=old.record.has_text)
 
     def delete_chunks(self, ids: Iterable[str]) -> list[str]:
-        """Deletes single chunks by their ids ("document#index"). Returns those that were there.
+        """Delete chunks by id, and return the ids that existed.
 
-        The rest of each document stays with its vectors, and so does its text.
+        The document keeps its text and its other chunks.
+
+        Args:
+            ids: Chunk ids (`"document#index"`), or one of them.
         """
         wanted: dict[str, set[str]] = {}
         for chunk_id in [ids] if isinstance(ids, str) else ids:
             wanted.setdefault(chunk_id.rpartition("#")[0], set()).add(chunk_id)
-        return [gone for doc_id, some in wanted.items() for gone in self._without(doc_id, some)]
+        return [name for doc_id, some in wanted.items() for name in self._without(doc_id, some)]
 
     def _without(self, doc_id: str, ids: set[str]) -> list[str]:
         if (old := self.take(doc_id)) is None:
@@ -325,7 +369,7 @@ class Editor(Transaction):
         return found
 
     def chunks(self, old: StoredDocument) -> list[Chunk]:
-        """The chunks of a stored document; the metadata of each includes the document's."""
+        """Return the chunks of a stored document, each with the document's metadata merged in."""
         try:
             return [self.archive.chunk(row) for row in old.file_rows]
         except IndexError as error:  # a row of a live document is deleted
@@ -338,10 +382,15 @@ class Editor(Transaction):
         self, ids: str | Iterable[str] = (), *, checksums: str | Iterable[str] = (),
         where: Where | Rows | None = None,
     ) -> list[str]:  # fmt: skip
-        """Deletes documents: by id, by the checksum in their metadata, or by a filter.
+        """Delete documents by id, by checksum, or by a filter, and return the ids that existed.
 
-        A filter means the documents of which a chunk passes it. Returns the ids that were there;
-        `deletions` tells what each of them was.
+        Args:
+            ids: Document ids, or one of them.
+            checksums: Values of the `checksum` field in the documents' metadata, or one of them.
+            where: A filter, or rows. A document is deleted if any of its chunks matches.
+
+        Raises:
+            ValueError: The filter is empty, or this edit added one of the documents.
         """
         if isinstance(where, Mapping) and not where:
             raise ValueError("an empty filter deletes no document: name a condition")
@@ -378,9 +427,9 @@ class Editor(Transaction):
                 if isinstance(checksum, str) and checksum in wanted:
                     yield old.id
 
-    def _passing(self, where: Any) -> Iterator[str]:
-        mask: Any = self.archive.mask(where)
-        for row in np.flatnonzero(mask).tolist():
+    def _passing(self, where: Where | Rows) -> Iterator[str]:
+        mask = self.archive.mask(where)
+        for row in () if mask is None else np.flatnonzero(mask).tolist():
             segment, local = self.archive.place(row)
             if segment.is_live(local):
                 yield segment.document(segment.records.chunk(local).document).id
@@ -388,7 +437,7 @@ class Editor(Transaction):
     # -------------------------------------------------------------------------------- the commit --
 
     def close(self) -> None:
-        """Commits, or does nothing when nothing changed."""
+        """Commit the changes. Writes nothing if there are none."""
         if self.draft.is_over:
             return
         try:
@@ -426,19 +475,19 @@ class Editor(Transaction):
                 self.draft.file.drop(name)
 
     def _is_dim_free(self) -> bool:
-        """Whether no vector that stays says the file's dimension, nor its model, nor who made the file."""
+        """Return whether the dimension is open: no remaining vector, model or `dim=` fixes it."""
         model = self.draft.record.get("model") or {}
         is_new = self.archive.file.reader.commit["generation"] == 1 and not self.archive.count
         return not (model.get("dims") or is_new or self.removals.leave_vectors())
 
     def discard(self) -> None:
-        """Gives up what was not committed, and lets the file go."""
+        """Discard uncommitted changes, and release the file."""
         self.draft.discard()
         self.archive.close()
 
 
 def _opened(path: StrPath, wait: float) -> _core.FileWriter:
-    """The file with its writer's lock, for which it waits so many seconds at most."""
+    """Open a file for writing, waiting up to `wait` seconds for its lock."""
     refuse_remote(path)
     end = time.monotonic() + wait
     while True:
@@ -475,7 +524,7 @@ def _recorded_policy(archive: FileRows) -> dict[str, Any]:
 
 
 def recorded_analysis(archive: FileRows) -> Analysis | None:
-    """The lexical choices of a file, None if it is not to have BM25."""
+    """Return the analysis of a file's BM25 index, None for a file without BM25."""
     if not archive.config.get("bm25", True):
         return None
     lexicons = (s.lexicon for s in archive.segments if s.section("rag.terms") is not None)
@@ -484,39 +533,40 @@ def recorded_analysis(archive: FileRows) -> Analysis | None:
 
 
 def _is_same(old: StoredDocument, document: Document, chunks: Sequence[Chunk]) -> bool:
-    """Whether a stored document is this one, cut in the same way."""
-    there = old.read()
-    if len(old.rows) != len(chunks) or _said(there) != _said(document):
+    """Return whether a stored document equals this one and has the same chunks."""
+    stored = old.read()
+    if len(old.rows) != len(chunks) or _fields(stored) != _fields(document):
         return False
     shared = plain_metadata(document.metadata)
     cut = (
         (c.chunk_index, c.start, c.end, {**shared, **plain_metadata(c.metadata)}, tuple(c.tags))
         for c in chunks
     )
-    return all(map(operator.eq, cut, _stored_cut(old, there)))
+    return all(map(operator.eq, cut, _stored_cut(old, stored)))
 
 
-def _said(document: Document) -> tuple[Any, ...]:
+def _fields(document: Document) -> tuple[object, ...]:
     return (
         document.text, document.source, plain_metadata(document.metadata), tuple(document.tags),
         list(document.edits), document.body,
     )  # fmt: skip
 
 
-def _stored_cut(old: StoredDocument, there: Document) -> Iterator[tuple[Any, ...]]:
-    """What _is_same compares of each stored chunk, whose text is that of its span."""
+def _stored_cut(old: StoredDocument, stored: Document) -> Iterator[tuple[object, ...]]:
+    """Yield the fields of each stored chunk that _is_same compares; the span stands for the text."""
     for row in old.rows:
         chunk = old.segment.records.chunk(row)
         own = old.segment.fields(chunk.meta_at, chunk.meta_size)
-        metadata = {**there.metadata, **own.get("metadata", {})}
-        yield chunk.index, *chunk.span, metadata, tuple(own.get("tags", there.tags))
+        metadata = {**stored.metadata, **own.get("metadata", {})}
+        yield chunk.index, *chunk.span, metadata, tuple(own.get("tags", stored.tags))
 
 
 def _batches(
     pairs: Iterable[tuple[Document, list[Chunk]]],
 ) -> Iterator[list[tuple[Document, list[Chunk]]]]:
-    """Lists of (document, chunks) with some BATCH chunks."""
-    batch, count = [], 0
+    """Group documents into lists of about BATCH chunks."""
+    batch: list[tuple[Document, list[Chunk]]] = []
+    count = 0
     for document, chunks in pairs:
         batch.append((document, chunks))
         count += len(chunks) or 1
@@ -533,15 +583,32 @@ def edit(
     accept_loss: bool = False, embedding_cache: StrPath | bool | None = None, wait: float = 0,
     parity: int | None = None,
 ) -> Editor:  # fmt: skip
-    """Starts the next commit of a file; it takes effect when the `with` block ends without an error.
+    """Start the next commit of a file, which takes effect when the `with` block ends without an error.
 
-    If the file's newest commit is damaged, the edit is refused, because it would continue from the
-    commit before; accept_loss=True does that. message and created (ns since 1970) are for the log.
-    If another writer holds the file, LockedError names it, after `wait` seconds. parity gives the
-    file so many per cent of extra blocks from this commit on, of all its bytes; 0 leaves them out.
-
-        with ragfile.edit("kb.ragfile", message="one page less") as writer:
+        with ragfile.edit("kb.ragfile", message="Remove an old page") as writer:
             writer.delete(["old.md"])
+
+    Args:
+        path: The file to edit.
+        embedder: The embedder for new chunks. Defaults to the file's own; another model is refused.
+        chunking: A chunk policy for added documents, recorded as the file's new policy. Documents
+            split by the old one are listed by `stale()`.
+        created: Time of the commit in ns since 1970. Defaults to `SOURCE_DATE_EPOCH`, else the clock.
+        message: A message for the log.
+        accept_loss: Continue from the previous commit if the newest one is damaged.
+        embedding_cache: A folder that keeps vectors between runs; True chooses the default folder.
+        wait: Seconds to wait for another writer to finish.
+        parity: Size of the recovery data in per cent, from this commit on; 0 removes it. Defaults to
+            the file's own.
+
+    Returns:
+        An editor, to be used in a `with` block.
+
+    Raises:
+        LockedError: Another writer holds the file.
+        CorruptError: The newest commit is damaged, and `accept_loss` is false.
+        ModelError: `embedder` is not the model of the file.
+        VersionError: A newer ragfile wrote the file.
     """
     return Editor(
         path, embedder=embedder, chunking=chunking, created=created, message=message,

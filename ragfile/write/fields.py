@@ -1,8 +1,8 @@
-"""Metadata and tags on their way into a file: what is accepted, and what BM25 reads of it."""
+"""Metadata and tags of a file: validation, JSON, and the fields that BM25 indexes."""
 
 import datetime as dt
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,13 +10,14 @@ import numpy as np
 from ragfile.errors import CorruptError
 from ragfile.file import config
 from ragfile.records import Chunk, Document
+from ragfile.types import Metadata
 
 PLAIN = {str, int, float, bool, type(None)}
 CONVERTED = (np.generic, np.ndarray, dt.date, dt.time)
 
 
-def plain(value: Any) -> Any:
-    """What JSON holds in the place of numpy's numbers and arrays, and of dates and times."""
+def plain(value: object) -> object:
+    """Return the JSON value for a number or array of numpy, a date or a time."""
     if isinstance(value, np.generic | np.ndarray):
         return value.tolist()
     if isinstance(value, dt.date | dt.time):  # a datetime is a date
@@ -30,29 +31,29 @@ _encode = json.JSONEncoder(
 
 
 def to_utf8(text: str) -> bytes:
-    """UTF-8 that keeps lone surrogates."""
+    """Encode UTF-8, keeping lone surrogates."""
     try:
         return text.encode()
     except UnicodeEncodeError:
         return text.encode("utf-8", "surrogatepass")
 
 
-def check_fields(metadata: Any, tags: Any, whose: str) -> None:
-    """Refuses what a reader would call damage: metadata is a dict, tags are a list of strings."""
+def check_fields(metadata: object, tags: Iterable[object], whose: str) -> None:
+    """Raise TypeError unless metadata is a dict and tags are a list of strings."""
     if not isinstance(metadata, dict):
         raise TypeError(f"metadata of {whose} must be a dict, not {type(metadata).__name__}")
     if isinstance(tags, str) or not all(isinstance(tag, str) for tag in tags):
         raise TypeError(f"tags of {whose} must be a list of strings, not {tags!r:.80}")
 
 
-def plain_metadata(metadata: Any) -> Any:
-    """Metadata as a reader will find it, so that what comes again can be compared."""
+def plain_metadata(metadata: Metadata) -> Metadata:
+    """Return metadata as a reader will find them, for comparisons with stored ones."""
     if not isinstance(metadata, dict) or all(type(v) in PLAIN for v in metadata.values()):
         return metadata
     return {name: _plain_inside(value) for name, value in metadata.items()}
 
 
-def _plain_inside(value: Any) -> Any:
+def _plain_inside(value: object) -> object:
     if isinstance(value, dict):
         return {name: _plain_inside(inner) for name, inner in value.items()}
     if isinstance(value, list | tuple):
@@ -61,7 +62,7 @@ def _plain_inside(value: Any) -> Any:
 
 
 def to_json(fields: dict[str, Any], whose: str) -> bytes:
-    """One line of JSON, or nothing for nothing. What it cannot hold is refused by name."""
+    """Return one line of JSON, empty for no fields; errors name the owner of a value without JSON."""
     if not fields:
         return b""
     try:
@@ -72,7 +73,7 @@ def to_json(fields: dict[str, Any], whose: str) -> bytes:
 
 
 class IndexedFields:
-    """The fields of metadata that BM25 reads beside the text, as UTF-8."""
+    """The fields of metadata that BM25 indexes beside the text, as UTF-8."""
 
     def __init__(self, names: Sequence[str]) -> None:
         self.names = tuple(names)
@@ -82,11 +83,11 @@ class IndexedFields:
         return len(self.names)
 
     def of(self, metadata: dict[str, Any]) -> dict[int, bytes]:
-        """By number, those that are there: with no text where the value is null."""
+        """Return the texts of the present fields by number; null has an empty text."""
         return {i: _text(metadata[name]) for i, name in enumerate(self.names) if name in metadata}
 
     def of_json(self, raw: bytes) -> dict[int, bytes]:
-        """The same of metadata as it is stored, parsed only if a name can be in it."""
+        """Return the texts of stored metadata, parsed only if a name can be in them."""
         if not any(mark in raw for mark in self._marks):
             return {}
         try:
@@ -96,8 +97,8 @@ class IndexedFields:
             raise CorruptError(what, section="rag.meta") from None
 
 
-def _text(value: Any) -> bytes:
-    """A value as the text of a field: lists are joined."""
+def _text(value: object) -> bytes:
+    """Return the text of a value; lists are joined."""
     if type(value) is not str:
         value = json.loads(_encode(value))  # as a reader will find it
         if isinstance(value, list):
@@ -106,7 +107,7 @@ def _text(value: Any) -> bytes:
 
 
 def own_fields(document: Document, chunk: Chunk) -> Chunk:
-    """A stored chunk with only the metadata that its document does not say."""
+    """Return a stored chunk without the metadata that its document has, too."""
     shared = document.metadata
     own = {k: v for k, v in chunk.metadata.items() if k not in shared or shared[k] != v}
     return Chunk(

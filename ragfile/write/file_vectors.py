@@ -1,4 +1,4 @@
-"""Where the vectors of an edit come from: the file if a text stayed, else its model."""
+"""The vectors of an edit: stored ones for unchanged texts, new ones by the file's model."""
 
 import os
 from collections.abc import Hashable, Iterable, Iterator, Sequence
@@ -19,8 +19,8 @@ Cache = str | os.PathLike[str] | bool | None
 class FileVectors:
     """The vectors of a file and its embedder.
 
-    Without an embedder, the model that the file records is opened when a text has to be embedded: a
-    deletion need not wait for it.
+    Without an embedder, the recorded model is opened when a text has to be embedded, so that deletions
+    do not wait for it.
     """
 
     def __init__(self, archive: FileRows, embedder: str | Embedder | None, cache: Cache) -> None:
@@ -33,6 +33,7 @@ class FileVectors:
 
     @property
     def embedder(self) -> Embedder | None:
+        """The embedder; the recorded one is opened on first use."""
         if self._is_recorded:
             self._is_recorded = False
             self._embedder = open_recorded(self._archive.config.get("model"), cache=self._cache)
@@ -43,11 +44,11 @@ class FileVectors:
         self._embedder, self._is_recorded = embedder, False
 
     def _is_without(self) -> bool:
-        """Whether chunks came before a model."""
+        """Return whether the file has chunks and no model."""
         return bool(len(self._archive)) and not self._archive.config.get("model")
 
     def _fitting(self, embedder: str | Embedder) -> Embedder | None:
-        """The embedder that was given, if the file's vectors are its model's."""
+        """Open the given embedder; raise ModelError unless it is the file's model."""
         made, path = open_embedder(embedder, cache=self._cache), self._archive.path
         recorded = self._archive.config.get("model")
         if made is not None and self._is_without() and not self._archive.has_vectors:
@@ -58,7 +59,7 @@ class FileVectors:
         return made
 
     def change_model(self, embedder: Embedder) -> bool:
-        """Whether an embedder makes other vectors. Then the edit must embed every chunk anew."""
+        """Set an embedder, and return whether every chunk must be embedded again."""
         recorded, context = self._archive.config.get("model") or {}, Context.for_embedder(embedder)
         is_other = not embedder.model.is_of(recorded) or context != self.context
         self.replaces_all, self.embedder = is_other, embedder
@@ -69,7 +70,7 @@ class FileVectors:
         return is_other
 
     def embed(self, keys: Sequence[Hashable]) -> np.ndarray | None:
-        """Vectors of chunks by their keys (see Context), or None without an embedder."""
+        """Return vectors for the keys of chunks (see Context), or None without an embedder."""
         if not keys:
             return np.empty((0, 0), np.float32)
         if (embedder := self.embedder) is None:
@@ -81,33 +82,30 @@ class FileVectors:
         return np.array(rows, dtype=np.float32)
 
     def embed_ahead(self, keys: Iterable[Hashable]) -> None:
-        """Embeds the keys of a batch at once, for the calls of embed() that follow."""
+        """Embed the keys of a batch at once, for the following calls of embed()."""
         self.made = {}
         new = list(dict.fromkeys(keys))
         if new and (made := self.embed(new)) is not None:
             self.made = dict(zip(new, made, strict=True))
 
     def check(self, staging: Staging) -> None:
-        """In a file with vectors somebody must say which chunks are to have none."""
+        """Raise ModelError if new chunks of a file with vectors have neither a vector nor None."""
         if staging.unsaid and self._archive.has_vectors and not self.replaces_all:
             what = f"{self._archive.path} has vectors, so new chunks need some"
             raise ModelError(f"{what}: give embedder= or vectors=")
 
     def keys(self, old: StoredDocument) -> Iterator[Hashable]:
-        """What determined the vector of each stored chunk, one at a time.
-
-        Where windows overlap, all texts are many times their document.
-        """
+        """Yield the keys of stored chunks one at a time: overlapping windows repeat their texts many times."""
         return (self.context.key(self._archive.chunk(row)) for row in old.file_rows)
 
     def keys_of(self, document: Document, chunks: Iterable[Chunk]) -> list[Hashable]:
-        """The same of chunks that are not in the file."""
+        """Return the keys of new chunks."""
         return [self.context.key(chunk, document.metadata) for chunk in chunks]
 
     def rows_of(
         self, old: StoredDocument, keys: Iterable[Hashable]
     ) -> dict[Hashable, int | None]:  # fmt: skip
-        """{key: the stored row whose vector it has, or None}."""
+        """Return for each key the stored row with its vector, or None."""
         known: dict[Hashable, int | None] = dict.fromkeys(keys)
         for row, key in zip(old.rows, self.keys(old), strict=True):
             if key in known:
@@ -117,9 +115,9 @@ class FileVectors:
     def reused(
         self, old: StoredDocument, document: Document, chunks: Sequence[Chunk]
     ) -> list[np.ndarray | None] | None:  # fmt: skip
-        """A vector for each chunk: the stored one (or None) where its key stayed, else a new one.
+        """Return a vector for each chunk: the stored one (or None) for an unchanged key, else a new one.
 
-        None where the file has no vectors, or nothing here can make new ones.
+        Returns None if the file has no vectors, or no embedder can make new ones.
         """
         if self.replaces_all or not self._archive.has_vectors:
             return None
@@ -130,21 +128,28 @@ class FileVectors:
         made = self.embed(new) if new else ()
         if made is None:
             return None
-        fresh = dict(zip(new, made, strict=True))
+        fresh: dict[Hashable, np.ndarray] = dict(zip(new, made, strict=True))
         same = self._rows_that_stay(old, chunks, keys)
 
-        def vector_of(chunk, key):
+        def vector_of(chunk: Chunk, key: Hashable) -> np.ndarray | None:
             row = same.get(chunk.chunk_index, known[key])
             if row is None:
                 return fresh[key]
             at = row - old.rows.start
-            return None if stored is None or bare[at] else stored[at]
+            if stored is None or bare[at]:
+                return None
+            vector: np.ndarray = stored[at]
+            return vector
 
         return [vector_of(chunk, key) for chunk, key in zip(chunks, keys, strict=True)]
 
-    def _rows_that_stay(self, old, chunks, keys) -> dict[int, int]:
-        """{chunk index: its stored row} of chunks that are as they were: vectors of the caller's own
-        can differ where texts do not."""
+    def _rows_that_stay(
+        self, old: StoredDocument, chunks: Sequence[Chunk], keys: Sequence[Hashable]
+    ) -> dict[int, int]:
+        """Return the stored rows of unchanged chunks by index.
+
+        Equal texts can have different vectors if the caller made these.
+        """
         wanted = {chunk.chunk_index: key for chunk, key in zip(chunks, keys, strict=True)}
         indexes = ((row, old.segment.records.chunk(row).index) for row in old.rows)
         return {

@@ -1,4 +1,4 @@
-"""What a file says of its own past, and bringing documents up to the file's policy and model: log, stale, reindex."""
+"""The log of a file's commits, and its documents with an outdated chunk policy or model."""
 
 from __future__ import annotations
 
@@ -12,12 +12,22 @@ from ragfile.file import config
 from ragfile.ground.urls import is_remote
 from ragfile.ingest.chunker import Policy
 from ragfile.net import fetcher
-from ragfile.search.file_rows import rows_of
+from ragfile.search.file_rows import FileRows, rows_of
 from ragfile.types import Fields, StrPath
 
 
 class Commit(TypedDict):
-    """A commit in the log. created is in ns since 1970, 0 if it was not recorded; chunks are live ones."""
+    """A commit in the log.
+
+    Attributes:
+        generation: Its number.
+        created: Its time in ns since 1970, 0 if it was not recorded.
+        message: Its message.
+        chunks: Live chunks after it.
+        added: Chunks it added.
+        deleted: Chunks it deleted.
+        size: Size of the file after it, in bytes.
+    """
 
     generation: int
     created: int
@@ -29,8 +39,19 @@ class Commit(TypedDict):
 
 
 def log(path: StrPath, *, cache: StrPath | None = None) -> list[Commit]:
-    """Every commit that can still be opened, newest first: generation, created (ns since 1970, 0 = not recorded), message,
-    chunks that were live, chunks it added, chunks it deleted, and the bytes that the file had."""
+    """List the commits of a file that can still be opened, newest first.
+
+    Args:
+        path: A file or a URL.
+        cache: A folder for the parts fetched from a URL.
+
+    Returns:
+        The number, time, message and size of each commit.
+
+    Raises:
+        FormatError: `path` is not a RAGFile, or is damaged.
+        RemoteError: The URL cannot be read.
+    """
     mapped = fetcher.mapped(path, cache) if is_remote(path) else _core.Map(os.fspath(path))
     newest = _core.Reader(mapped)
     commits: list[Commit] = []
@@ -67,16 +88,26 @@ def stale(
     chunking: Policy | str | Fields | None = None,
     embedder: str | Embedder | None = None,
 ) -> dict[str, str]:
-    """{document id: reason} of the documents that were cut by another policy, or embedded by another model, than the file's.
+    """Find documents that another chunk policy split, or another model embedded, than the current one.
 
-    With chunking or embedder: than those.
+    Args:
+        path: The file.
+        chunking: The policy to compare with. Defaults to the file's own.
+        embedder: The model to compare with. Defaults to the file's own.
+
+    Returns:
+        The reason for each outdated document, by id.
     """
     with rows_of(path) as archive:
         return stale_in(archive, chunking, embedder)
 
 
-def stale_in(archive, chunking=None, embedder=None):
-    """As stale, of an open file."""
+def stale_in(
+    archive: FileRows,
+    chunking: Policy | str | Fields | None = None,
+    embedder: str | Embedder | None = None,
+) -> dict[str, str]:
+    """Find outdated documents of an open file, as stale() does."""
     recorded = archive.config.get("chunking")
     wanted = recorded if chunking is None else Policy.of(chunking).record()
     listed = {
@@ -86,15 +117,15 @@ def stale_in(archive, chunking=None, embedder=None):
     }
     model, other = archive.config.get("model") or {}, open_embedder(embedder)
     is_moved = Context.for_embedder(other) != Context.recorded(archive.config)
-    found = {}
+    found: dict[str, str] = {}
     for segment in archive.segments:
-        for document in (there.record for there in segment.live_documents()):
-            policy, reasons = listed.get(document.id, recorded), []
+        for document in (stored.record for stored in segment.live_documents()):
+            policy = listed.get(document.id, recorded)
+            reasons: list[str] = []
             if policy != wanted and document.has_text:
                 reasons.append(f"cut by {_shown(policy)}, not {_shown(wanted)}")
             if other is not None and not other.model.is_of(model) and document.rows:
-                here = told(other.model.record())
-                reasons.append(f"embedded by {told(model)}, not {here}")
+                reasons.append(f"embedded by {told(model)}, not {told(other.model.record())}")
             elif other is not None and is_moved and document.rows:
                 reasons.append("embedded without the context that new files give")
             if reasons:
@@ -102,7 +133,7 @@ def stale_in(archive, chunking=None, embedder=None):
     return found
 
 
-def _shown(policy):
+def _shown(policy: Fields | None) -> str:
     return (
         "no known policy"
         if not policy

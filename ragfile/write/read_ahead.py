@@ -1,12 +1,11 @@
-"""A build's sources read by several processes, in the order and with the outcome of one.
+"""Read a build's sources with several processes, in the order and with the result of one.
 
-    sources ─ tasks of a few files ─ worker 1, worker 2, … ─ what they read, in order ─ Loading.take
+    sources ─ tasks of a few files ─ worker 1, worker 2, … ─ their results, in order ─ Loading.take
 
-Each worker is a Python of its own (read_worker), started for this build, so it works from
-scripts, notebooks and threads alike, and ends with the build, however that ends. Two tasks a worker
-are on their way at a time, which bounds memory; a file of more than LARGE bytes is read here, piece
-by piece. A worker that dies takes nothing with it but the file that killed it: its task's files are
-read again one by one, and the one that ends another worker is one of the build's failures.
+Each worker is a fresh Python process (read_worker) that ends with the build, so that this works from
+scripts, notebooks and threads alike. Two tasks per worker are open at a time, which bounds memory; a file
+of more than LARGE bytes is read by the build itself, piece by piece. If a worker dies, the files of its
+task are read again one by one, and the file that ends another worker becomes a failure of the build.
 """
 
 from __future__ import annotations
@@ -21,19 +20,19 @@ import sys
 import threading
 import warnings
 from collections import deque
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile.ingest.document_loader import Loading, SourceFailure
 from ragfile.ingest.source_files import SourceFile
 from ragfile.write.read_worker import BuildPart, Order, SourceRead
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator
+    from collections.abc import Generator, Iterable, Iterator
 
 TASK_BYTES, TASK_FILES = 512 << 10, 32
 LARGE = 64 << 20
 AHEAD = 2  # tasks a worker
-# An interrupt is the parent's business from the first import on.
+# The parent alone handles interrupts, from the first import on.
 START = (
     "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); import sys; sys.path[:] = {path!r}; "
     "from ragfile.write import read_worker; read_worker.main()"
@@ -44,43 +43,53 @@ class Died(Exception):
     """A worker ended before it answered."""
 
 
+class ReadTask(NamedTuple):
+    """Files to read together, by the worker with this number or by the build itself."""
+
+    sources: list[SourceFile]
+    worker: int | None
+
+
 class Worker:
-    """One process, asked and answered in order."""
+    """One process that answers requests in order."""
 
     def __init__(self, order: Order) -> None:
         if not sys.executable:
             raise ValueError(
                 "jobs= starts processes of Python, and there is no interpreter to start"
             )
-        self._process: Any = subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, "-c", START.format(path=sys.path)], stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )  # fmt: skip
-        self._is_ready = False  # it says so first, with an empty answer
+        assert process.stdin is not None
+        assert process.stdout is not None
+        self._process, self._input, self._output = process, process.stdin, process.stdout
+        self._is_ready = False  # set by its first, empty answer
         self._answers: queue.Queue[list[SourceRead] | None] = queue.Queue()
         self._listener = threading.Thread(target=self._listen, daemon=True)
         self._listener.start()
         self._send(order)
 
-    def _send(self, message: Any) -> None:
-        with contextlib.suppress(OSError):  # it died: whoever waits for the answer learns it
-            pickle.dump(message, self._process.stdin, protocol=5)
-            self._process.stdin.flush()
+    def _send(self, message: object) -> None:
+        with contextlib.suppress(OSError):  # if it died, answer() raises Died
+            pickle.dump(message, self._input, protocol=5)
+            self._input.flush()
 
     def _listen(self) -> None:
-        """What comes is taken at once, so that the worker never waits for a reader."""
+        """Read answers at once, so that the worker never waits for a reader."""
         try:
             while True:
-                self._answers.put(pickle.load(self._process.stdout))
+                self._answers.put(pickle.load(self._output))
         except (EOFError, OSError, ValueError, pickle.UnpicklingError):
             self._answers.put(None)
 
     def ask(self, sources: list[SourceFile]) -> None:
-        """Begins to read sources."""
+        """Send sources to read."""
         self._send(sources)
 
     def answer(self) -> list[SourceRead]:
-        """What became of those that were asked for first."""
+        """Return the results of the oldest open request."""
         if not self._is_ready:
             self._is_ready = self._answers.get() is not None
             if not self._is_ready:
@@ -95,11 +104,11 @@ class Worker:
         return found
 
     def close(self) -> None:
-        """Ends the process, whatever it is at."""
+        """End the process, even at work."""
         self._process.kill()
         self._process.wait()
         self._listener.join()
-        for pipe in (self._process.stdin, self._process.stdout):
+        for pipe in (self._input, self._output):
             with contextlib.suppress(OSError):
                 pipe.close()
 
@@ -111,7 +120,7 @@ class ReadingAhead:
         self.loading, self.order, self.jobs = loading, order, jobs
 
     def __iter__(self) -> Generator[BuildPart | SourceFile, None, None]:
-        """Parts in order; a Source stands where its documents are to be read by the caller."""
+        """Yield the documents in order; a SourceFile is to be read by the caller."""
         self.workers = [Worker(self.order) for _ in range(self.jobs)]
         try:
             yield from self._parts()
@@ -120,19 +129,21 @@ class ReadingAhead:
                 worker.close()
 
     def _parts(self) -> Iterator[BuildPart | SourceFile]:
-        waiting: deque[tuple[list[SourceFile], int | None]] = deque()
+        waiting: deque[ReadTask] = deque()
         tasks, turn = _tasks(self.loading.found()), itertools.count()
         for sources in tasks:
             number = None if _is_large(sources) else next(turn) % self.jobs
             if number is not None:
                 self.workers[number].ask(sources)
-            waiting.append((sources, number))
+            waiting.append(ReadTask(sources, number))
             if len(waiting) >= AHEAD * self.jobs:
                 yield from self._outcome(*waiting.popleft(), waiting)
         while waiting:
             yield from self._outcome(*waiting.popleft(), waiting)
 
-    def _outcome(self, sources, number, waiting) -> Iterator[BuildPart | SourceFile]:
+    def _outcome(
+        self, sources: list[SourceFile], number: int | None, waiting: Iterable[ReadTask]
+    ) -> Iterator[BuildPart | SourceFile]:
         if number is None:
             yield from sources
             return
@@ -140,19 +151,19 @@ class ReadingAhead:
             found = self.workers[number].answer()
         except Died:
             found = [self._alone(source) for source in sources]
-            self._start_anew(number, [task for task, by in waiting if by == number])
+            self._start_anew(number, [task.sources for task in waiting if task.worker == number])
         for source, read in zip(sources, found, strict=True):
             yield from self._taken(source, read)
 
     def _start_anew(self, number: int, tasks: list[list[SourceFile]]) -> None:
-        """Another worker in the place of a dead one, with the tasks that it left."""
+        """Replace a dead worker, and send its open tasks again."""
         self.workers[number].close()
         self.workers[number] = Worker(self.order)
         for task in tasks:
             self.workers[number].ask(task)
 
     def _alone(self, source: SourceFile) -> SourceRead:
-        """A source in a worker of its own."""
+        """Read a source in a worker of its own."""
         worker = Worker(self.order)
         try:
             worker.ask([source])
@@ -184,9 +195,10 @@ def _size(source: SourceFile) -> int:
         return 0
 
 
-def _tasks(sources) -> Iterator[list[SourceFile]]:
-    """A few files at a time; a large one alone."""
-    task, held = [], 0
+def _tasks(sources: Iterable[SourceFile]) -> Iterator[list[SourceFile]]:
+    """Group a few files per task; a large file is a task of its own."""
+    task: list[SourceFile] = []
+    held = 0
     for source in sources:
         size = _size(source)
         if task and (held + size > TASK_BYTES or len(task) == TASK_FILES):

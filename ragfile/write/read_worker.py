@@ -1,9 +1,9 @@
-"""The process that reads sources for a build: it loads, cuts and, with the embedded model, embeds.
+"""The process that reads sources for a build: it loads, splits and, with the default model, embeds.
 
-    python -c "…; read_worker.main()"     pickles of Task on stdin, of list[SourceRead] on stdout
+    python -c "…; read_worker.main()"     reads pickled lists of SourceFile, writes lists of SourceRead
 
-It is a plain Python that imports this module: it runs nothing of the program that started it. An
-interrupt is its parent's business: it ends when its input does.
+It is a plain Python process that imports this module and runs nothing of the program that started it.
+Its parent handles interrupts; it ends when its input does.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from typing import TYPE_CHECKING, Any
 from ragfile.embedding.embedded_text import Context
 from ragfile.embedding.protocol import open_embedder
 from ragfile.ingest.chunker import Policy
-from ragfile.ingest.document_loader import Limits, Loading, SourceFailure
+from ragfile.ingest.document_loader import Loading, SourceFailure
+from ragfile.ingest.loaders.contract import Limits
 from ragfile.ingest.source_files import SourceFile
 from ragfile.records import Chunk, Document
 
 if TYPE_CHECKING:
     import numpy as np
 
-    from ragfile.types import Errors
+    from ragfile.types import Errors, Metadata, Tags
 
-Cut = tuple[int, str, Any, dict[str, Any], int, int]  # a chunk without what its document says
+Cut = tuple[int, str, Any, dict[str, Any], int, int]  # a chunk without the fields of its document
 
 
 @dataclass(slots=True)
 class Order:
-    """What a worker does with every source."""
+    """The options of a worker for every source."""
 
     limits: Limits
     errors: Errors
@@ -41,13 +42,13 @@ class Order:
     tags: tuple[str, ...]
     metadata: dict[str, Any]
     policy: Policy
-    embedder: str | None  # the embedded model's name, or None where the parent embeds
-    record: dict[str, Any]  # what the file says of how keys are made
+    embedder: str | None  # the default model, or None if the parent embeds
+    record: dict[str, Any]  # the configuration of the file, which determines the keys
 
 
 @dataclass(slots=True)
 class SourceRead:
-    """What became of one source: documents and failures in their order."""
+    """The result of reading one source: documents and failures in order."""
 
     checksum: str = ""
     size: int = 0
@@ -58,14 +59,14 @@ class SourceRead:
 
 @dataclass(slots=True)
 class BuildPart:
-    """A document and its chunks, whose texts lie in it and do not travel."""
+    """A document and its chunks, sent as spans of its text."""
 
     document: Document
     cuts: list[Cut]
     vectors: np.ndarray | None = None
 
     def chunks(self) -> list[Chunk]:
-        """The chunks, whole."""
+        """Return the chunks with their texts."""
         text, doc_id = self.document.text, self.document.id
         return [
             Chunk(
@@ -81,15 +82,15 @@ class BuildPart:
         ]
 
 
-def with_labels(document: Document, tags: Any, metadata: Any) -> Document:
-    """The document with the tags and metadata that a build puts on all."""
+def with_labels(document: Document, tags: Tags | None, metadata: Metadata | None) -> Document:
+    """Add the tags and metadata of a build to a document."""
     document.tags = tuple(dict.fromkeys([*document.tags, *(tags or ())]))
     document.metadata = {**document.metadata, **(metadata or {})}
     return document
 
 
 class SourceReader:
-    """Carries out an order."""
+    """Reads sources with the options of an order."""
 
     def __init__(self, order: Order) -> None:
         self.order, self.policy = order, order.policy
@@ -97,18 +98,18 @@ class SourceReader:
         self.context = Context.recorded(order.record)
 
     def read(self, source: SourceFile) -> SourceRead:
-        """One source, as Loading would read it alone."""
+        """Read one source, as Loading does."""
         order = self.order
         loading = Loading([], limits=order.limits, errors=order.errors, encoding=order.encoding)
-        found, told = SourceRead(), 0
+        found, reported = SourceRead(), 0
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             for document in loading.file(source):
                 part = self._part(loading, document)
-                found.events += loading.failures[told:]
-                told = len(loading.failures)
+                found.events += loading.failures[reported:]
+                reported = len(loading.failures)
                 found.events += [] if part is None else [part]
-        found.events += loading.failures[told:]
+        found.events += loading.failures[reported:]
         found.checksum, found.size = next(iter(loading.first_paths), ""), loading.bytes
         found.encodings = loading.encodings
         found.warned = [(str(each.message), each.category) for each in caught]
@@ -129,7 +130,7 @@ def _cut(document: Document, chunk: Chunk) -> Cut:
 
 
 def main() -> None:
-    """Reads what stdin asks for until it ends. What anybody prints goes to stderr."""
+    """Answer requests on stdin until it ends. Prints of loaders are sent to stderr."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     answers = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)

@@ -1,4 +1,4 @@
-"""Bringing documents up to the file's policy and model."""
+"""Bring documents up to date with the file's chunk policy and model."""
 
 from __future__ import annotations
 
@@ -19,11 +19,25 @@ def reindex(
     embedder: str | Embedder | None = None, message: str = "", created: int | None = None,
     embedding_cache: StrPath | bool | None = None,
 ) -> dict[str, int]:  # fmt: skip
-    """Cuts stale documents again from the texts that the file holds, and embeds what is new.
+    """Split outdated documents again from their stored text, and embed new chunks.
 
-    With another embedder, everything is embedded. One commit. Returns {"recut": documents,
-    "embedded": chunks}. Pages, slides and rows are known by their chunks alone: a sync with the
-    sources is more exact.
+    All changes are one commit. Pages, slides and rows are known by their chunks alone, so a `sync()`
+    with the sources is more exact.
+
+    Args:
+        path: The file to update.
+        chunking: The new chunk policy. Defaults to the file's own.
+        embedder: The new model. If it differs from the file's, every chunk is embedded again.
+        message: A message for the log.
+        created: Time of the commit in ns since 1970. Defaults to `SOURCE_DATE_EPOCH`, else the clock.
+        embedding_cache: A folder that keeps vectors between runs; True chooses the default folder.
+
+    Returns:
+        `{"recut": documents split again, "embedded": chunks embedded}`.
+
+    Raises:
+        LockedError: Another writer holds the file.
+        ProviderError: An embedding server failed for good.
     """
     spec = embedder if isinstance(embedder, str) else None
     made = open_embedder(embedder, cache=embedding_cache)
@@ -38,7 +52,7 @@ def reindex(
 
 
 def _change_model(editor: Editor, embedder: Embedder, spec: str | None) -> bool:
-    """Gives the file another model: no vector of the old one can stay."""
+    """Set another model, and return whether its vectors differ from the stored ones."""
     if not editor.vectors.change_model(embedder):
         return False
     editor.draft.record |= {
@@ -50,7 +64,7 @@ def _change_model(editor: Editor, embedder: Embedder, spec: str | None) -> bool:
 
 
 def _cut_stale(editor: Editor) -> int:
-    """Cuts the documents again that another policy has cut. Returns how many."""
+    """Split outdated documents again, and return their number."""
     wanted = stale_in(editor.archive, editor.policy)
     for doc_id in wanted:
         if (old := editor.take(doc_id)) is None:
@@ -62,7 +76,7 @@ def _cut_stale(editor: Editor) -> int:
 
 
 def _embed_the_rest(editor: Editor) -> None:
-    """Carries the other documents over: no segment of the old model stays."""
+    """Embed all other documents, so that no segment of the old model remains."""
     waiting: list[Hashable] = []
     for segment in editor.archive.segments:
         for old in segment.live_documents():
@@ -82,9 +96,9 @@ def _embed(editor: Editor, keys: list[Hashable]) -> None:
 
 
 def _parts(document: Document, chunks: Iterable[Chunk]) -> list[Segment]:
-    """The pages, slides or rows of a document, as far as its chunks tell.
+    """Derive the pages, slides or rows of a document from its chunks.
 
-    They are runs of chunks with the same metadata of their own.
+    Each is a run of chunks with the same metadata of their own.
     """
     parts: list[Segment] = []
     for chunk in chunks:

@@ -1,8 +1,8 @@
-"""Repair: damaged bytes of a file brought back by the parity that it holds.
+"""Repair a file with the parity that it contains.
 
-The core finds the parity and restores what it can in a copy in memory (csrc/parity/repair.c). The copy is
-verified whole before anything is written, and takes the file's name in one step, so a repair never
-leaves a file worse than it was.
+The core finds the parity and reconstructs damaged bytes in a copy in memory (csrc/parity/repair.c). The copy is
+verified as a whole before it is written, and replaces the file in one step, so a repair never leaves a
+file worse than it was.
 """
 
 from __future__ import annotations
@@ -11,10 +11,11 @@ import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError
+from ragfile.file.row_segment import StoredDocument
 from ragfile.ground.atomic_replace import spare_unless_ragfile
 from ragfile.ground.urls import is_dataset, refuse_remote
 from ragfile.search.file_rows import rows_over
@@ -22,13 +23,20 @@ from ragfile.types import SectionEntry, StrPath
 
 PARITY = "rag.parity"
 CHUNK = 1 << 24
-FAULTS = 1000  # as many as verify tells of
-TAIL = "bytes after the newest commit belong to none"  # of verify: a dead writer's, not damage
+FAULTS = 1000  # as many as verify() lists
+TAIL = "bytes after the newest commit belong to none"  # a fault of verify(): left by a dead writer, no damage
 NO_SECTION = ""
 
 
 class DamagedStretch(NamedTuple):
-    """Bytes of a file, and the section that they belong to: "" for front page, tables and footers."""
+    """A damaged stretch of a file.
+
+    Attributes:
+        at: Offset in bytes.
+        size: Size in bytes.
+        section: The section that contains it, `""` for the header, tables and footers.
+        segment: The number of its segment, 0 for sections of the whole file.
+    """
 
     at: int
     size: int
@@ -38,11 +46,16 @@ class DamagedStretch(NamedTuple):
 
 @dataclass
 class RepairReport:
-    """What a repair found and did.
+    """The result of a repair.
 
-    `restored` are the damaged stretches that parity gives back, `lost` those that it cannot, and
-    `lost_documents` the ids of the documents that lie in them. `remaining` are the faults that
-    verify() finds after the repair: an empty list is a whole file.
+    Attributes:
+        path: The file.
+        out: The repaired file: `path` itself unless another was named.
+        is_written: Whether a repaired file was written.
+        restored: Damaged stretches that parity reconstructs.
+        lost: Damaged stretches beyond the parity.
+        lost_documents: Ids of documents that cannot be read completely any more.
+        remaining: Faults that `verify()` finds after the repair: (error, offset, message, section).
     """
 
     path: str
@@ -55,23 +68,36 @@ class RepairReport:
 
     @property
     def is_damaged(self) -> bool:
+        """Whether the file was damaged."""
         return bool(self.restored or self.lost or self.remaining)
 
     @property
     def is_repairable(self) -> bool:
-        """Whether the file is whole, or is after the repair."""
+        """Whether the file is intact after the repair."""
         return not (self.lost or self.remaining)
 
 
 def repair(path: StrPath, out: StrPath | None = None, *, dry_run: bool = False) -> RepairReport:
-    """Brings damaged bytes of a file back, bit for bit, with the parity that it was made with.
-
-    The file is replaced in one step by its repaired copy; with out, the copy goes there and the file
-    stays as it is. dry_run writes nothing and says what would come back. A file whose damage is
-    beyond its parity is left alone: CorruptError says so, and `dry_run` which documents are lost.
+    """Restore the damaged bytes of a file, bit for bit, from its parity.
 
         report = ragfile.repair("kb.ragfile")
-        print(len(report.restored), "stretches came back")
+        print(len(report.restored), "stretches restored")
+
+    The file must have been written with `parity=`. It is replaced in one step by the repaired copy.
+
+    Args:
+        path: The file to repair.
+        out: Write the repaired copy here, and leave `path` unchanged.
+        dry_run: Report the damage without writing anything.
+
+    Returns:
+        A report of the damage, restored and lost.
+
+    Raises:
+        CorruptError: The damage is beyond the parity. Nothing is written; a report with `dry_run`
+            lists the lost documents.
+        LockedError: Another writer holds the file.
+        ValueError: `path` is a URL or a dataset.
     """
     refuse_remote(path)
     if is_dataset(path):
@@ -122,7 +148,7 @@ def _faults(data: _core.Map | _core.Copy) -> list[tuple[str, int, str, str]]:
 
 
 def _entries(copy: _core.Copy) -> list[SectionEntry]:
-    """The sections of all commits, in order of place; none of a file that cannot be opened."""
+    """Return the sections of all commits by offset, none for a file that cannot be opened."""
     found: dict[int, SectionEntry] = {}
     try:
         newest = _core.Reader(copy)
@@ -137,7 +163,7 @@ def _entries(copy: _core.Copy) -> list[SectionEntry]:
 def _stretches(
     places: Iterable[tuple[int, int]], entries: list[SectionEntry]
 ) -> list[DamagedStretch]:  # fmt: skip
-    """Places in order, cut where sections begin and end."""
+    """Return places in order, split at the ends of sections."""
     ends = sorted({e["at"] for e in entries} | {e["at"] + e["extent"] for e in entries})
     names = {e["at"]: (e["name"], e["segment"]) for e in entries}
     return [
@@ -148,7 +174,7 @@ def _stretches(
 
 
 def _cut(at: int, size: int, ends: list[int]) -> Iterator[tuple[int, int, int]]:
-    """(offset, size, where its section begins) of the parts of a stretch."""
+    """Yield (offset, size, start of its section) for each part of a stretch."""
     end = at + size
     while at < end:
         i = bisect_right(ends, at)
@@ -158,7 +184,7 @@ def _cut(at: int, size: int, ends: list[int]) -> Iterator[tuple[int, int, int]]:
 
 
 def _lost_documents(path: StrPath, copy: _core.Copy) -> Iterator[str]:
-    """Documents of which something cannot be read any more."""
+    """Yield the ids of documents that cannot be read completely."""
     try:
         archive = rows_over(_core.Reader(copy), path)
     except FormatError:
@@ -173,7 +199,7 @@ def _lost_documents(path: StrPath, copy: _core.Copy) -> Iterator[str]:
                 yield f"(any of segment {segment.number}: its list of documents is damaged)"
 
 
-def _is_readable(old: Any) -> bool:
+def _is_readable(old: StoredDocument) -> bool:
     try:
         old.read()
         for row in old.rows:
@@ -207,7 +233,7 @@ def _beyond(report: RepairReport) -> str:
 
 
 def parity_faults(mapped: _core.Map) -> list[tuple[str, int, str, str]]:
-    """Where the parity of a file without damage is not of what it protects."""
+    """Return the faults of an otherwise intact file whose parity does not match its bytes."""
     entry = _core.Reader(mapped).entry(PARITY)
     if entry is None:
         return []
@@ -216,7 +242,7 @@ def parity_faults(mapped: _core.Map) -> list[tuple[str, int, str, str]]:
         wrong = [place for places in found.run(_core.Copy(mapped.path), True) for place in places]
     except FormatError as error:
         return [(type(error).__name__, entry["at"], str(error), PARITY)]
-    what = "the parity is not of what it protects"
+    what = "the parity does not match the bytes that it protects"
     return [(CorruptError.__name__, at, what, PARITY) for at, _ in wrong[:FAULTS]]
 
 

@@ -1,4 +1,6 @@
-"""The sections of one segment, written from what was staged, one after the other."""
+"""Write the sections of one segment from the staged documents."""
+
+from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator
@@ -25,11 +27,13 @@ from ragfile.write.staged_rows import (
     stretch,
 )
 
-TEXT_BLOCK = 8 << 10  # a hit unpacks one: half the time of 16 KiB for a tenth more bytes of text
+TEXT_BLOCK = (
+    8 << 10
+)  # a hit unpacks one block: half the time of 16 KiB blocks, for a tenth more text bytes
 META_BLOCK = 16 << 10
 WEB_META_BLOCK = 4 << 10  # a hit reads a few hundred bytes of one or two
-GRAINS = (1 << 10, 2 << 10, 4 << 10)  # of the finer sums in files for the web: the first that fits
-SUMS_MOST = 160 << 10  # bytes of sums that a grain can ask for, as if texts were not packed
+GRAINS = (1 << 10, 2 << 10, 4 << 10)  # bytes per checksum in web files: the first that fits
+SUMS_MOST = 160 << 10  # limit on the checksums' bytes, calculated for uncompressed texts
 GATHER_ROWS = 8192
 LEXICAL_MEMORY = 128 << 20  # postings beyond it are sorted on disk
 
@@ -37,10 +41,10 @@ LEXICAL_MEMORY = 128 << 20  # postings beyond it are sorted on disk
 class SegmentSections:
     """Vectors, texts, records and terms of the staged documents, in order of their ids."""
 
-    lexicon: Any  # a LexicalBuilder, or None without BM25
-    columns: Any  # a ColumnsBuilder, or None where there are too few rows
-    own_fields: list[tuple[int, Any]]  # fields with lists of their own: (number, LexicalBuilder)
-    keywords: Any  # Keywords, or None in a file that is not portable
+    lexicon: _core.LexicalBuilder | None  # None without BM25
+    columns: _core.ColumnsBuilder | None  # None with too few rows
+    own_fields: list[tuple[int, _core.LexicalBuilder]]  # by number: fields with their own postings
+    keywords: Keywords | None  # None unless the file is portable
 
     def __init__(
         self, file: _core.FileWriter, staging: Staging, record: dict[str, Any],
@@ -50,7 +54,7 @@ class SegmentSections:
         self.others_have_vectors = others_have_vectors
 
     def write(self) -> None:
-        """Writes nothing where nothing was staged."""
+        """Write the segment, or nothing if nothing was staged."""
         by_id, columns, order = self.staging.ordered()
         if not len(by_id):
             return
@@ -66,7 +70,7 @@ class SegmentSections:
 
     @property
     def is_for_web(self) -> bool:
-        """Whether the file has what readers in browsers fetch little by."""
+        """Whether the file has the indexes that save remote readers requests."""
         return self.record.get("layout") == "web"
 
     def _grain(self, is_fine: bool = True) -> None:
@@ -74,7 +78,7 @@ class SegmentSections:
 
     @cached_property
     def grain_size(self) -> int:
-        """A first question fetches all sums of a file that is not large, a later one a few dozen grains."""
+        """The bytes per checksum: the first question fetches all checksums of a small file."""
         texts = self.staging.documents.text_bytes()
         return next((size for size in GRAINS if 8 * texts <= SUMS_MOST * size), GRAINS[-1])
 
@@ -85,7 +89,7 @@ class SegmentSections:
         self.file.end(items)
 
     def _write_bare(self, order: np.ndarray) -> None:
-        """Which rows have no vector, if some of the file have one."""
+        """Write which rows have no vector, if some rows of the file have one."""
         if self.staging.has_bare_rows or (
             self.others_have_vectors and not self.staging.vector_rows
         ):
@@ -118,7 +122,7 @@ class SegmentSections:
     def _write_clusters(
         self, matrix: _core.Matrix, staged: np.ndarray, order: np.ndarray, wanted: int
     ) -> _core.Matrix:
-        """Writes the clusters of the vectors, and returns these in their order."""
+        """Write the clusters, and return the vectors in their order."""
         clusters = _core.Clustering(matrix, wanted, _core.cpu_count())
         rows = order[clusters.order]
         array, at = vector_clusters.placed(staged, rows, self.staging.folder)
@@ -175,8 +179,11 @@ class SegmentSections:
             self.file.end(rows)
 
     def _write_tables(self, rows: int, by_id: np.ndarray) -> None:
-        """The records, and what is made of them. In a file for the web ids begin where texts end, and terms where
-        metadata end: every first question reads all four places, so two requests bring them."""
+        """Write the records and the sections derived from them.
+
+        In a web file, ids start where texts end, and terms where metadata end: every first question
+        reads all four places, so two requests fetch them.
+        """
         ids = Pile(self.staging.folder)
         self.staging.documents.ids.write(by_id, ids.append)
         tables = [
@@ -214,7 +221,7 @@ class SegmentSections:
         at, size, placed, contents = self.text.write(text), len(text), [], []
         own_fields: list[bytes] = []
         for index, place, length, char_start, char_size, own, *_ in rows:
-            start, content = self._lies(text, size, place, length)
+            start, content = self._span(text, size, place, length)
             if place & LOOSE and content:
                 self.text.write(content)
                 size += length
@@ -223,17 +230,17 @@ class SegmentSections:
                     raise ValueError(
                         f"document {doc_id!r} and its chunks are over the limit of 4 GiB"
                     )
-            said = spool.read(*stretch(own))
+            fields = spool.read(*stretch(own))
             char = None if char_start == NO_SPAN else char_start
             placed.append(
-                (index, start, length, char, char_size, self.meta.append(said), len(said))
+                (index, start, length, char, char_size, self.meta.append(fields), len(fields))
             )
             contents.append(content)
-            own_fields.append(said)
+            own_fields.append(fields)
         shared = spool.read(*entry.json)
         meta_at = self.meta.append(shared)
         if self.columns is not None:
-            self._add_to_columns(shared, own_fields)
+            self._add_to_columns(self.columns, shared, own_fields)
         self.records.document(
             at, entry.text_size, size, entry.chars, entry.has_text, meta_at, entry.json[1],
             len(rows),
@@ -243,54 +250,56 @@ class SegmentSections:
         if self.keywords is not None:
             self.keywords.add(contents)
         if self.lexicon is not None:
-            self._index(entry, rows, contents)
+            self._index(self.lexicon, entry, rows, contents)
 
-    def _add_to_columns(self, shared: bytes, own: list[bytes]) -> None:
-        self.columns.document(shared)
-        for said, rows in itertools.groupby(own):
-            self.columns.rows(said, sum(1 for _ in rows))
+    @staticmethod
+    def _add_to_columns(columns: _core.ColumnsBuilder, shared: bytes, own: list[bytes]) -> None:
+        columns.document(shared)
+        for fields, rows in itertools.groupby(own):
+            columns.rows(fields, sum(1 for _ in rows))
 
-    def _lies(self, text: bytes, end: int, place: int, size: int) -> tuple[int, bytes]:
-        """(start, content) of a chunk in its document's stretch of rag.text.
+    def _span(self, text: bytes, end: int, place: int, size: int) -> tuple[int, bytes]:
+        """Return the start and content of a chunk in its document's stretch of rag.text.
 
-        It is a span of the text, or lies loose after all that is there so far.
+        It is a span of the text, or is appended after it.
         """
         if not place & LOOSE:
             return place, text[place : place + size]
         if not size:
-            return len(text), b""  # nowhere in particular, so that it is carried over as it is
+            return len(text), b""  # an empty chunk; this start is kept by carry()
         return end, self.staging.texts.read(place & ~LOOSE, size)
 
     def _index(
-        self, entry: StagedDocument, rows: list[tuple[int, ...]], contents: list[bytes]
-    ) -> None:
-        """Gives the chunks of a document to BM25: their UTF-8, or a tuple of that of each field."""
+        self, lexicon: _core.LexicalBuilder, entry: StagedDocument, rows: list[tuple[int, ...]],
+        contents: list[bytes],
+    ) -> None:  # fmt: skip
+        """Add the chunks of a document to BM25, as UTF-8 or as a tuple of their fields' UTF-8."""
         if entry.is_carried:
             _check_utf8(contents)
         names = [] if self.analysis is None else [name for name, _ in self.analysis.fields]
         if names == ["text"] or not contents:
-            self.lexicon.add(contents)
+            lexicon.add(contents)
             return
         fields = self._fields(entry, [row[6:] for row in rows])
         others = iter(fields)
         by_name = [contents if name == "text" else next(others) for name in names]
-        self.lexicon.add(list(zip(*by_name, strict=True)))
-        for number, lexicon in self.own_fields:
-            lexicon.add([text or b"" for text in by_name[number]])
+        lexicon.add(list(zip(*by_name, strict=True)))
+        for number, own in self.own_fields:
+            own.add([text or b"" for text in by_name[number]])
 
     def _fields(
         self, entry: StagedDocument, rows: list[tuple[int, ...]]
     ) -> list[list[bytes | None]]:  # fmt: skip
-        """For each field of metadata what BM25 reads for each row."""
-        shared, found = [self._said(place) for place in entry.fields], []
+        """Return the indexed text of each row, for each field of metadata."""
+        shared, found = [self._read(place) for place in entry.fields], []
         for field, places in enumerate(zip(*rows, strict=True)):
             texts = {
-                place: self._said(field_stretch(place)) for place in set(places) - {AS_DOCUMENT}
+                place: self._read(field_stretch(place)) for place in set(places) - {AS_DOCUMENT}
             }
             found.append([shared[field] if p == AS_DOCUMENT else texts[p] for p in places])
         return found
 
-    def _said(self, place: tuple[int, int] | None) -> bytes | None:
+    def _read(self, place: tuple[int, int] | None) -> bytes | None:
         return self.staging.texts.read(*place) if place else None
 
     def _write_meta(self, documents: int) -> None:
@@ -304,7 +313,7 @@ class SegmentSections:
         self.file.end(documents)
 
     def _write_postings(self, lexicon: _core.LexicalBuilder, suffix: str, rows: int) -> bytearray:
-        """Gives the terms that go with them."""
+        """Write postings, and return their terms."""
         terms = bytearray()
         self.file.begin(f"rag.postings{suffix}", self.segment)
         lexicon.finish(self.file.write, terms.extend)
@@ -313,13 +322,13 @@ class SegmentSections:
 
 
 def add_bare(file: _core.FileWriter, segment: int, flags: np.ndarray) -> None:
-    """Adds what says which rows of a segment have no vector. Readers that do not know it would err."""
+    """Add rag.bare, the rows of a segment without a vector, as a section that readers must know."""
     if flags.any():
         file.add("rag.bare", _core.bitmap(flags, in_words=True), segment, 1, int(flags.sum()))
 
 
 class Keywords:
-    """The `keyword` section: the text that a row's reference names, for readers of pairs alone."""
+    """The `keyword` section: the text of each row, for readers of format 0.1.0."""
 
     PADDING = 4
 
@@ -328,6 +337,7 @@ class Keywords:
         self._pairs = _core.PairWriter(self._spool.append, padding=self.PADDING)
 
     def add(self, contents: list[bytes]) -> None:
+        """Add the texts of some rows."""
         for content in contents:
             try:
                 text = content.decode()
@@ -338,7 +348,7 @@ class Keywords:
             self._pairs.add_keyword(f"c{self._pairs.count:010d}", text)
 
     def write(self, at: int, write: Callable[[bytes], object]) -> None:
-        """The section's bytes, which will lie at an offset of the file."""
+        """Write the section at an offset of the file."""
         self._pairs.flush()
         start = aligned(at + _core.PREAMBLES["keyword"] + 1)
         head = self._pairs.preamble(start)
@@ -349,14 +359,14 @@ class Keywords:
 
 
 def _rows(columns: dict[str, np.ndarray]) -> Iterator[tuple[int, ...]]:
-    """Tuples of plain numbers, row by row, without all of them in memory at once."""
+    """Yield tuples of plain numbers row by row, some thousand rows in memory at a time."""
     used = [column for name, column in columns.items() if name != "document"]
     for first in range(0, len(used[0]), GATHER_ROWS):
         yield from zip(*(each[first : first + GATHER_ROWS].tolist() for each in used), strict=True)
 
 
 def _counted(by_id: np.ndarray, documents: np.ndarray) -> Iterator[tuple[int, int]]:
-    """(number, how many rows it has) of each document in order of id; documents says the place of each row's."""
+    """Yield the number and row count of each document by id; `documents` has the position of each row's."""
     for first in range(0, len(by_id), GATHER_ROWS):
         numbers = by_id[first : first + GATHER_ROWS]
         places = np.arange(first, first + len(numbers) + 1)
@@ -365,7 +375,7 @@ def _counted(by_id: np.ndarray, documents: np.ndarray) -> Iterator[tuple[int, in
 
 
 def _check_utf8(contents: list[bytes]) -> None:
-    """What is carried over as it is, a stranger may have written."""
+    """Raise CorruptError for invalid UTF-8, which a carried document may contain."""
     try:
         for content in contents:
             content.decode("utf-8", "surrogatepass")

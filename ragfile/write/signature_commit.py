@@ -1,4 +1,4 @@
-"""Signing a file: a commit that adds two sections and changes nothing else."""
+"""Sign a file, in a commit that adds two sections and changes nothing else."""
 
 from __future__ import annotations
 
@@ -16,6 +16,8 @@ from ragfile.ground.urls import refuse_remote
 from ragfile.write.draft import creation_time
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from ragfile.types import StrPath
 
 
@@ -23,12 +25,23 @@ def sign(
     path: StrPath, key: PrivateKey | StrPath | bytes, *, signer: str = "", signed: str = "",
     password: bytes | None = None,
 ) -> Signature:  # fmt: skip
-    """Vouches for the content of a file with an Ed25519 key, in a commit of its own.
+    """Sign the content of a file with an Ed25519 key, in a commit of its own.
 
-    key is a file with a private key (PEM or OpenSSH) or its text; password opens an encrypted one.
-    signer and signed (a time, in ISO 8601, or "now") are kept with the signature as you say them.
-    Signatures that others gave to the same content stay. Whoever changes the file afterwards makes
-    all of them stale.
+    Signatures of the same content by other keys remain. Any later edit makes all of them stale.
+
+    Args:
+        path: The file to sign.
+        key: A private key (PEM or OpenSSH): its file, its text, or a `PrivateKey`.
+        signer: A name to keep with the signature.
+        signed: The time of signing in ISO 8601 with a time zone, or `"now"`. Omitted by default.
+        password: The password of an encrypted key.
+
+    Returns:
+        The new signature.
+
+    Raises:
+        ValueError: The key cannot be read, or the time has no time zone.
+        LockedError: Another writer holds the file.
     """
     refuse_remote(path)
     opened, when = PrivateKey.of(key, password), moment(signed)
@@ -48,7 +61,7 @@ def sign(
     return Signature(opened.public.id, signer, when, True, made)
 
 
-def _write(file: _core.FileWriter, seal: bytes, envelopes: list[Any]) -> None:
+def _write(file: _core.FileWriter, seal: bytes, envelopes: Sequence[Mapping[str, Any]]) -> None:
     raw = json.dumps({"version": 1, "envelopes": envelopes}, ensure_ascii=False).encode()
     if len(raw) > signatures.JSON_MAX or len(envelopes) > signatures.ENVELOPES_MAX:
         raise ValueError(f"a file can hold {signatures.ENVELOPES_MAX} signatures of 1 MiB in all")
@@ -57,7 +70,7 @@ def _write(file: _core.FileWriter, seal: bytes, envelopes: list[Any]) -> None:
 
 
 def envelope(key: PrivateKey, payload: bytes) -> dict[str, Any]:
-    """What a key signed, with the signature."""
+    """Return a payload with its signature, as a DSSE envelope."""
     signature = key.sign(signatures.encoded(payload))
     return {
         "payloadType": signatures.TYPE,
@@ -66,11 +79,11 @@ def envelope(key: PrivateKey, payload: bytes) -> dict[str, Any]:
     }
 
 
-def moment(said: str) -> str:
-    """A time in the form of the specification, or ""."""
-    if not said:
+def moment(time: str) -> str:
+    """Return a time in the form of the specification, or an empty string."""
+    if not time:
         return ""
-    when = datetime.now(UTC) if said == "now" else datetime.fromisoformat(said)
+    when = datetime.now(UTC) if time == "now" else datetime.fromisoformat(time)
     if when.tzinfo is None:
-        raise ValueError(f"{said!r} does not say in which time zone: end it with Z")
+        raise ValueError(f"{time!r} has no time zone: end it with Z")
     return when.astimezone(UTC).replace(microsecond=0, tzinfo=None).isoformat() + "Z"

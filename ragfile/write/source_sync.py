@@ -1,11 +1,11 @@
-"""Making a file follow its sources: a plan first, then one commit.
+"""Synchronize a file with its sources: plan first, then make one commit.
 
-    sync   the file equals the sources: new files come in, changed ones are replaced, those that are gone are removed
-    add    as sync, but nothing is removed
+    sync   make the file equal to the sources: add new files, replace changed ones, remove missing ones
+    add    like sync, without removing anything
 
-What a source is, its bytes decide: a file whose checksum the documents already carry is not read again, whatever its times say.
-A document belongs to the source whose id it has (or whose id comes before its "#"); documents that carry no checksum did not come
-from files and are left alone. A source that is there and cannot be read keeps the documents that it gave before.
+Files are compared by their bytes, not their times: a file whose checksum is stored in the documents is not parsed again.
+A document belongs to the source with its id, or with the part of its id before "#". Documents without a checksum did not come
+from files and are left alone. If a source exists but cannot be read, its documents stay.
 """
 
 from __future__ import annotations
@@ -15,49 +15,74 @@ import os
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ragfile.embedding.protocol import Embedder
 from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.chunker import Policy
-from ragfile.ingest.document_loader import Limits, Loading, SourceFailure
+from ragfile.ingest.document_loader import Loading, SourceFailure
+from ragfile.ingest.loaders.contract import Limits
 from ragfile.ingest.source_files import Selection, Skipped, expanded, find
 from ragfile.search.file_rows import rows_of
 from ragfile.types import Errors, Fields, Metadata, Progress, Sources, StrPath, Tags
 from ragfile.write.editor import Editor
 from ragfile.write.history import stale_in
 
-PENDING = 256  # documents that wait to be embedded together
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from ragfile.ingest.source_files import SourceFile
+    from ragfile.records import Chunk, Document
+    from ragfile.search.file_rows import FileRows
+
+PENDING = 256  # documents that are embedded together
 
 
 @dataclass
 class SyncReport:
-    """What a sync did, or with dry_run what it would do. Sources by the id of their documents."""
+    """The changes of a `sync()` or `add()`, or with `dry_run` those it would make.
+
+    Sources are named by the id of their documents.
+
+    Attributes:
+        path: The file.
+        dry_run: Whether nothing was written.
+        added: New sources.
+        changed: Sources whose bytes changed.
+        moved: Sources with a new name and the same bytes, as (old id, new id).
+        recut: Sources with the same bytes that were split by an outdated chunk policy.
+        removed: Ids of the removed documents.
+        duplicates: Sources left out by `dedupe`, as (source, id with the same bytes).
+        unchanged: Number of unchanged sources.
+        embedded: Number of chunks that were embedded.
+        deletions: A record of each deleted document; see `Editor`.
+        failures: Sources that could not be read, with the reason.
+        skipped: Sources that no loader reads.
+        encodings: The encoding of each source that is not UTF-8, by path.
+        generation: The newest generation of the file.
+        seconds: Duration of the sync.
+    """
 
     path: str
     dry_run: bool = False
     added: list[str] = field(default_factory=list)
     changed: list[str] = field(default_factory=list)
-    moved: list[tuple[str, str]] = field(default_factory=list)  # (old id, new id)
-    recut: list[str] = field(
-        default_factory=list
-    )  # same bytes, cut by another policy than the file's
-    removed: list[str] = field(default_factory=list)  # ids of documents
-    duplicates: list[tuple[str, str]] = field(
-        default_factory=list
-    )  # (left out, what has its bytes)
+    moved: list[tuple[str, str]] = field(default_factory=list)
+    recut: list[str] = field(default_factory=list)
+    removed: list[str] = field(default_factory=list)
+    duplicates: list[tuple[str, str]] = field(default_factory=list)
     unchanged: int = 0
     embedded: int = 0
     deletions: list[dict[str, Any]] = field(default_factory=list)
     failures: list[SourceFailure] = field(default_factory=list)
     skipped: list[Skipped] = field(default_factory=list)
-    encodings: dict[str, str] = field(default_factory=dict)  # of files that are not UTF-8
+    encodings: dict[str, str] = field(default_factory=dict)
     generation: int = 0
     seconds: float = 0.0
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing changed, or would change."""
+        """Whether there are no changes."""
         return not (self.added or self.changed or self.moved or self.recut or self.removed)
 
 
@@ -69,11 +94,37 @@ def sync(
     encoding: str | None = None, dedupe: bool = False, include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None, ignore: bool | None = None,
 ) -> SyncReport:  # fmt: skip
-    """Makes the documents of a file those of some folders, globs and files. Returns a SyncReport.
+    """Make a file match its source folders, globs and files.
 
-    Only chunks whose text is new are embedded; a file that moved keeps its vectors. Options: embedder, chunking, tags and metadata
-    for every document that is read (those of the build unless given), include, exclude and ignore (those of the build), message, limits, errors, encoding, progress, created, embedding_cache.
-    dedupe leaves out new sources with the bytes of a document that stays, or of a source before them.
+    Only new text is embedded, and a renamed file keeps its vectors. All changes are one commit.
+
+    Args:
+        path: The file to update.
+        sources: Paths of folders, globs or files.
+        dry_run: Report the changes without writing them.
+        embedder: The embedder for new chunks. Defaults to the file's own.
+        chunking: A chunk policy, recorded as the file's new policy. Defaults to the file's own.
+        tags: Tags for every document that is read. Default to those of the build.
+        metadata: Metadata for every document that is read. Default to those of the build.
+        message: A message for the log.
+        limits: Limits on the size and number of sources.
+        errors: `"replace"` reads text that is not valid UTF-8 with replacement characters;
+            `"strict"` reports the file as a failure.
+        progress: Called with the sources done, the chunks done, and the share that is done.
+        created: Time of the commit in ns since 1970. Defaults to `SOURCE_DATE_EPOCH`, else the clock.
+        embedding_cache: A folder that keeps vectors between runs; True chooses the default folder.
+        encoding: Encoding of text without a byte order mark that is not UTF-8, such as `"cp1252"`.
+        dedupe: Leave out new sources with the bytes of a remaining document or of an earlier source.
+        include: Globs of the files to read from folders. Default to those of the build.
+        exclude: Globs of the files to leave out. Default to those of the build.
+        ignore: Respect `.gitignore` files. Defaults to the choice of the build.
+
+    Returns:
+        A report of the changes.
+
+    Raises:
+        ValueError: The sources contain no file, so that every document would be removed.
+        LockedError: Another writer holds the file.
     """
     return _run(
         path, sources, dry_run, True, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
@@ -90,7 +141,10 @@ def add(
     encoding: str | None = None, dedupe: bool = False, include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None, ignore: bool | None = None,
 ) -> SyncReport:  # fmt: skip
-    """As sync, but documents whose sources are not named stay."""
+    """Add new and changed source files to a file, without removing any document.
+
+    Takes the arguments of `sync()`, and returns its report.
+    """
     return _run(
         path, sources, dry_run, False, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
         limits=limits, errors=errors, progress=progress, created=created, embedding_cache=embedding_cache,
@@ -98,9 +152,13 @@ def add(
     )  # fmt: skip
 
 
-def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=(), metadata=None, message="", limits=None,
-         errors: Errors = "strict", progress=None, created=None, embedding_cache=None, encoding=None, dedupe=False, include=None,
-         exclude=None, ignore=None):  # fmt: skip
+def _run(
+    path: StrPath, sources: Sources, dry_run: bool, removes: bool, *, embedder: str | Embedder | None,
+    chunking: Policy | str | Fields | None, tags: Tags, metadata: Metadata | None, message: str,
+    limits: Limits | None, errors: Errors, progress: Progress | None, created: int | None,
+    embedding_cache: StrPath | bool | None, encoding: str | None, dedupe: bool,
+    include: Iterable[str] | None, exclude: Iterable[str] | None, ignore: bool | None,
+) -> SyncReport:  # fmt: skip
     refuse_remote(path)
     began = time.perf_counter()
     loading = Loading(sources, limits=limits or Limits(), errors=errors, encoding=encoding)
@@ -111,19 +169,17 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
             SourcePlan(archive, loading, report, removes, set(stale_in(archive, chunking)), dedupe)
             report.generation = archive.generation
     else:
-        options = {
-            "chunking": chunking,
-            "message": message,
-            "created": created,
-            "embedding_cache": embedding_cache,
-        }
-        with Editor(path, embedder=embedder, **options) as writer:
+        with Editor(
+            path, embedder=embedder, chunking=chunking, message=message, created=created,
+            embedding_cache=embedding_cache,
+        ) as writer:  # fmt: skip
             loading.selection = selected(writer.archive, include, exclude, ignore)
             outdated = set(stale_in(writer.archive, chunking))
             plan = SourcePlan(writer.archive, loading, report, removes, outdated, dedupe)
             labels = writer.archive.config.get("labels", {})
-            tags, metadata = tags or labels.get("tags", ()), metadata or labels.get("metadata", {})
-            _SyncWork(writer, loading, plan, tuple(tags), metadata, progress).carry_out()
+            tags = tuple(tags or labels.get("tags", ()))
+            fields: Metadata = metadata or labels.get("metadata", {})
+            _SyncWork(writer, loading, plan, tags, fields, progress).carry_out()
         with rows_of(path) as archive:
             report.generation = archive.generation
     report.skipped, report.encodings = loading.skipped, loading.encodings
@@ -132,8 +188,11 @@ def _run(path, sources, dry_run, removes, *, embedder=None, chunking=None, tags=
     return report
 
 
-def selected(archive, include, exclude, ignore):
-    """Which files of folders are read: as the file records it, but for what is said."""
+def selected(
+    archive: FileRows, include: Iterable[str] | None, exclude: Iterable[str] | None,
+    ignore: bool | None,
+) -> Selection:  # fmt: skip
+    """Return the recorded selection of files, with the given parts replaced."""
     recorded = Selection.recorded(archive.config.get("selection", {}))
     return Selection(
         recorded.include if include is None else tuple(include),
@@ -143,18 +202,21 @@ def selected(archive, include, exclude, ignore):
 
 
 class SourcePlan:
-    """Sources against documents. Every source is read once for its checksum; nothing is parsed."""
+    """The differences between sources and documents, found by reading each source once for its checksum."""
 
-    def __init__(self, archive, loading, report, removes, outdated, dedupe):
+    def __init__(
+        self, archive: FileRows, loading: Loading, report: SyncReport, removes: bool,
+        outdated: set[str], dedupe: bool,
+    ) -> None:  # fmt: skip
         self.report, self.loading, self.removes = report, loading, removes
-        self.sources = {
+        self.sources: dict[str, SourceFile] = {
             source.id: source
             for source in find(loading.sources, loading.skipped, selection=loading.selection)
         }
         self.documents, checksums = self._owned(archive)
         self._refuse_to_empty(archive)
         sums = {name: self._checksum(source) for name, source in self.sources.items()}
-        new = []
+        new: list[str] = []
         for name, checksum in sums.items():
             ids = self.documents.get(name)
             if checksum is None:
@@ -174,20 +236,22 @@ class SourcePlan:
         if dedupe:
             self._leave_out_duplicates(sums, checksums)
 
-    def _leave_out_duplicates(self, sums, checksums):
-        """Of sources with the same bytes the first is added, and none where a document that stays
-        has them.
-        """
+    def _leave_out_duplicates(
+        self, sums: Mapping[str, str | None], checksums: Mapping[str, str]
+    ) -> None:
+        """Add the first of several sources with equal bytes, and none that a remaining document has."""
         gone, report = set(self.report.removed), self.report
-        first = {checksum: doc_id for doc_id, checksum in checksums.items() if doc_id not in gone}
+        first: dict[str | None, str] = {
+            checksum: doc_id for doc_id, checksum in checksums.items() if doc_id not in gone
+        }
         for name in report.added[:]:
             if first.setdefault(sums[name], name) != name:
                 report.added.remove(name)
                 report.duplicates.append((name, first[sums[name]]))
 
-    def _closed_folders(self):
-        """What ids begin with below folders that are there and cannot be listed: nobody knows what is gone of those."""
-        found = []
+    def _closed_folders(self) -> list[str]:
+        """Return the id prefixes of folders that cannot be listed, whose documents therefore stay."""
+        found: list[str] = []
         for path in [skipped.path for skipped in self.loading.skipped]:
             if not os.path.isdir(path) or os.path.islink(path):
                 continue
@@ -209,22 +273,23 @@ class SourcePlan:
                 ]
         return found
 
-    def _owned(self, archive):
-        """({source id: its documents' ids}, {document id: checksum}) of the documents that came from files."""
-        owned, checksums = {}, {}
+    def _owned(self, archive: FileRows) -> tuple[dict[str, list[str]], dict[str, str]]:
+        """Return the ids of each source's documents, and the checksum of each document that came from a file."""
+        owned: dict[str, list[str]] = {}
+        checksums: dict[str, str] = {}
         for segment in archive.segments:
-            for there in segment.live_documents():
-                metadata = there.fields.get("metadata", {})
+            for old in segment.live_documents():
+                metadata = old.fields.get("metadata", {})
                 if isinstance(checksum := metadata.get("checksum"), str):
-                    doc_id = there.id
+                    doc_id = old.id
                     checksums[doc_id] = checksum
-                    if "upload" in metadata:  # it was sent to a server, and no folder has it
+                    if "upload" in metadata:  # sent to a server, so no folder has it
                         continue
                     owned.setdefault(self._owner(doc_id, metadata.get("path")), []).append(doc_id)
         return owned, checksums
 
-    def _owner(self, doc_id, path):
-        """The source that a document is of: the path that it records, else the longest source that its id names."""
+    def _owner(self, doc_id: str, path: object) -> str:
+        """Return the source of a document: its recorded path, else the longest source that starts its id."""
         if isinstance(path, str) and (doc_id == path or doc_id.startswith(path + "#")):
             return path
         end = len(doc_id)
@@ -234,14 +299,14 @@ class SourcePlan:
             end = doc_id.rfind("#", 0, end)
         return doc_id
 
-    def _refuse_to_empty(self, archive):
-        """A folder that is empty is most often one that is not mounted."""
+    def _refuse_to_empty(self, archive: FileRows) -> None:
+        """Refuse empty sources: an empty folder is most often an unmounted one."""
         if self.removes and not self.sources and self.documents:
             raise ValueError(
                 f"no file in the sources: sync would remove all {len(self.documents)} documents of {archive.path}; delete them by id if so"
             )
 
-    def _checksum(self, source):
+    def _checksum(self, source: SourceFile) -> str | None:
         try:
             if os.path.getsize(source.path) > self.loading.limits.max_bytes:
                 raise OSError(f"over the limit of {self.loading.limits.max_bytes} bytes")
@@ -253,9 +318,12 @@ class SourcePlan:
             )
             return None
 
-    def _match_moves(self, new, gone, sums, checksums):
-        """A source that is gone and one that is new with its bytes are one that moved."""
-        by_sum = {}
+    def _match_moves(
+        self, new: list[str], gone: list[str], sums: Mapping[str, str | None],
+        checksums: Mapping[str, str],
+    ) -> None:  # fmt: skip
+        """Pair each missing source with a new one of the same bytes: it was renamed."""
+        by_sum: dict[str | None, list[str]] = {}
         for name in gone:
             by_sum.setdefault(checksums[self.documents[name][0]], []).append(name)
         for name in new:
@@ -270,31 +338,27 @@ class SourcePlan:
 
 
 class _SyncWork:
-    """A plan carried out through an Editor."""
+    """Carries out a plan through an Editor."""
 
-    def __init__(self, writer, loading, plan, tags, metadata, progress):
-        self.writer, self.loading, self.plan, self.tags, self.metadata = (
-            writer,
-            loading,
-            plan,
-            tags,
-            metadata,
-        )
-        self.progress, self.done, self.pending, self.unread = progress, 0, [], set()
+    def __init__(
+        self, writer: Editor, loading: Loading, plan: SourcePlan, tags: tuple[str, ...],
+        metadata: Metadata, progress: Progress | None,
+    ) -> None:  # fmt: skip
+        self.writer, self.loading, self.plan = writer, loading, plan
+        self.tags, self.metadata, self.progress, self.done = tags, metadata, progress, 0
+        self.pending: list[tuple[Document, list[Chunk]]] = []
+        self.unread: set[str] = set()
         report = plan.report
-        self.total = sum(map(len, (report.moved, report.changed, report.recut, report.added)))
+        self.total = len([*report.moved, *report.changed, *report.recut, *report.added])
 
-    def carry_out(self):
+    def carry_out(self) -> None:
+        """Make the changes, and complete the report."""
         report, writer = self.plan.report, self.writer
         writer.delete(report.removed)
         for old, new in report.moved:
-            self._take(
-                new,
-                lambda doc_id, old=old, new=new: old + doc_id.removeprefix(new),
-                self.plan.documents[old],
-            )
+            self._take(new, self.plan.documents[old], old)
         for name in [*report.changed, *report.recut, *report.added]:
-            self._take(name, lambda doc_id: doc_id, self.plan.documents.get(name, ()))
+            self._take(name, self.plan.documents.get(name, ()), name)
         self._flush()
         for listed in (report.added, report.changed, report.recut):
             listed[:] = [
@@ -302,15 +366,16 @@ class _SyncWork:
             ]  # they are among the failures
         report.deletions, report.embedded = writer.deletions, writer.embedded
 
-    def _take(self, name, old_id, before):
-        """A source's documents in the place of those that it gave before; what fails to load changes nothing."""
-        failures, came = len(self.loading.failures), set()
+    def _take(self, name: str, before: Sequence[str], old_name: str) -> None:
+        """Replace the documents of a source, renamed or not; one that fails to load changes nothing."""
+        failures = len(self.loading.failures)
+        came: set[str] = set()
         for document in self.loading.file(self.plan.sources[name]):
             document.tags = tuple(dict.fromkeys([*document.tags, *self.tags]))
             document.metadata = {**document.metadata, **self.metadata}
             if (chunks := self.loading.cut(document, self.writer.policy)) is None:
                 continue
-            known = old_id(document.id)
+            known = document.id if old_name == name else old_name + document.id.removeprefix(name)
             if known in before and known != document.id:
                 self.writer.replace(known, document, chunks)
             else:
@@ -326,6 +391,6 @@ class _SyncWork:
         if self.progress is not None:
             self.progress(self.done, len(self.writer), self.done / self.total)
 
-    def _flush(self):
+    def _flush(self) -> None:
         self.writer.upsert_cut(self.pending)
         self.pending = []

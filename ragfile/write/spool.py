@@ -1,4 +1,4 @@
-"""Temporary files that are written once and read at random."""
+"""Temporary files that are written once and read at random offsets."""
 
 import contextlib
 import os
@@ -7,12 +7,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-COPY = 1 << 20  # bytes that blocks() has in memory at a time
+COPY = 1 << 20  # bytes of a block that blocks() yields
 SMALL = 1 << 20  # bytes of a pile that stay in memory
 
 
 class Spool:
-    """A temporary file without a name, next to the file that is being made."""
+    """An unnamed temporary file next to the file being written."""
 
     def __init__(self, folder: str) -> None:
         self._file = tempfile.TemporaryFile(dir=folder, buffering=COPY)  # noqa: SIM115 - close()
@@ -20,7 +20,7 @@ class Spool:
         self.size = 0
 
     def append(self, data: bytes | bytearray | memoryview) -> int:
-        """Returns where data begins."""
+        """Append data, and return its offset."""
         at = self.size
         try:
             self._file.write(data)
@@ -31,7 +31,7 @@ class Spool:
         return at
 
     def put(self, at: int, data: bytes | memoryview) -> None:
-        """Writes data at a place, for a file that is not appended to."""
+        """Write data at an offset, in a spool without append()."""
         try:
             os.pwrite(self._file.fileno(), data, at)
         except OSError as error:
@@ -39,20 +39,21 @@ class Spool:
         self.size = max(self.size, at + len(data))
 
     def read(self, at: int, size: int) -> bytes:
+        """Read bytes at an offset."""
         self._flush()
         return os.pread(self._file.fileno(), size, at) if size else b""
 
     def blocks(self) -> Iterator[bytes]:
-        """All that was appended, in pieces."""
+        """Yield the whole content in blocks."""
         for first in range(0, self.size, COPY):
             yield self.read(first, min(COPY, self.size - first))
 
     def matrix(self, dtype: np.dtype, width: int) -> np.ndarray:
-        """All that was appended, as rows, mapped."""
+        """Map the content as rows."""
         return self.mapped().view(dtype).reshape(-1, width)
 
     def mapped(self) -> np.ndarray:
-        """All that was appended, as bytes, mapped."""
+        """Map the content as bytes."""
         self._flush()
         return np.memmap(self._file, mode="r") if self.size else np.empty(0, np.uint8)
 
@@ -65,22 +66,23 @@ class Spool:
             self._clean = True
 
     def _named(self, error: OSError) -> OSError:
-        """The error with the folder of the file, which has no name."""
+        """Return the error with the folder of the unnamed file."""
         return OSError(error.errno, f"{error.strerror} (temporary file)", self.folder)
 
     def close(self) -> None:
-        with contextlib.suppress(OSError):  # what could not be written is not needed any more
+        with contextlib.suppress(OSError):  # unwritten data are no longer needed
             self._file.close()
 
 
 class Pile:
-    """Bytes that are appended, and read when all are there: in memory while they are few, then in a spool."""
+    """Bytes that are appended, then read: in memory while they are few, else in a spool."""
 
     def __init__(self, folder: str) -> None:
         self.folder, self._few = folder, bytearray()
         self._spool: Spool | None = None
 
     def append(self, data: bytes) -> None:
+        """Append data."""
         if self._spool is not None:
             self._spool.append(data)
             return
@@ -91,11 +93,11 @@ class Pile:
             self._few = bytearray()
 
     def blocks(self) -> Iterator[bytes | bytearray]:
-        """All of it, in pieces."""
+        """Yield the whole content in blocks."""
         return iter([self._few]) if self._spool is None else self._spool.blocks()
 
     def view(self) -> bytes | np.ndarray:
-        """All of it; a large one is mapped."""
+        """Return the whole content, mapped if it is large."""
         return bytes(self._few) if self._spool is None else self._spool.mapped()
 
     def close(self) -> None:

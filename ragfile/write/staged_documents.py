@@ -1,4 +1,4 @@
-"""The documents of a commit in the making, in a few dozen bytes each: a commit can have ten million."""
+"""The documents of a draft, in a few dozen bytes each: a commit can have ten million."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ if TYPE_CHECKING:
 
 Stretch = tuple[int, int]  # of the spool of texts: (offset, size)
 HAS_TEXT, IS_CARRIED = 1, 2
-ABSENT = (1 << 64) - 1  # where the text of a field would begin
+ABSENT = (1 << 64) - 1  # the offset of an absent field's text
 
 
 @dataclass(slots=True)
 class StagedDocument:
-    """A document that will be written. Its fields are stretches of the spool, or None."""
+    """A document to be written. Its fields are stretches of the spool, or None."""
 
     text_at: int
     text_size: int
@@ -32,11 +32,11 @@ class StagedDocument:
 
 
 class StagedDocuments:
-    """Columns of numbers, by the number of a document in order of arrival."""
+    """Columns of numbers, indexed by documents in order of arrival."""
 
     def __init__(self, fields: int) -> None:
         self.ids = _core.IdTable()
-        self.tags: dict[int, tuple[str, ...]] = {}  # of those that have some
+        self.tags: dict[int, tuple[str, ...]] = {}  # of documents with tags
         self._text_at, self._json_at = array("Q"), array("Q")
         self._text_size, self._json_size, self._chars = array("I"), array("I"), array("I")
         self._flags = bytearray()
@@ -52,7 +52,7 @@ class StagedDocuments:
         return isinstance(doc_id, str) and self.ids.find(doc_id) is not None
 
     def number(self, doc_id: str) -> int:
-        """The number of this id, made when it is new."""
+        """Return the number of an id, which is assigned on first use."""
         if not isinstance(doc_id, str) or not doc_id:
             raise ValueError(f"a document id must be a string that is not empty, not {doc_id!r}")
         number = self.ids.number(doc_id)
@@ -71,20 +71,20 @@ class StagedDocuments:
     def put(
         self, number: int, text: Stretch, chars: int, has_text: bool, is_carried: bool
     ) -> None:  # fmt: skip
-        """The text that a document was given."""
+        """Set the text of a document."""
         self._text_at[number], self._text_size[number] = text
         self._chars[number] = chars
         self._flags[number] = HAS_TEXT * has_text | IS_CARRIED * is_carried
 
     def put_metadata(self, number: int, json: Stretch, fields: dict[int, Stretch]) -> None:
-        """What it says beside its text: all of it, and by number the fields that BM25 reads."""
+        """Set the metadata of a document, and its indexed fields by number."""
         self._json_at[number], self._json_size[number] = json
         for field, stretch in fields.items():
             at, size = self._fields[field]
             at[number], size[number] = stretch
 
     def read(self, number: int) -> StagedDocument:
-        """What is known of a document."""
+        """Return a document."""
         flags, fields = self._flags[number], self._fields
         return StagedDocument(
             self._text_at[number], self._text_size[number], self._chars[number],
@@ -94,9 +94,9 @@ class StagedDocuments:
         )  # fmt: skip
 
     def text_bytes(self) -> int:
-        """The size of all texts."""
+        """Return the size of all texts in bytes."""
         return sum(self._text_size)
 
     def order(self) -> np.ndarray:
-        """The numbers in order of their ids' UTF-8."""
+        """Return the numbers in order of the ids' UTF-8."""
         return self.ids.order()

@@ -1,14 +1,14 @@
 """Documents, chunks and vectors that are being added to a file, kept until their order is known.
 
-Rows of a segment lie in order of (document id, chunk index), and they arrive in any order. So
-texts, metadata and vectors go to temporary files without names. What stays in memory is the ids and
-29 bytes a document, 36 bytes a chunk, and for each field of metadata that BM25 reads 12 and 8 more.
-Chunks without a vector beside others that have one cost a byte.
+Rows of a segment are ordered by (document id, chunk index), and are added in any order. Texts, metadata
+and vectors therefore go to unnamed temporary files. Memory holds the ids, 29 bytes per document, 36 bytes
+per chunk, and 12 and 8 more for each indexed field of metadata. In a mixed file, a chunk without a vector
+costs one more byte.
 """
 
 from array import array
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -17,6 +17,7 @@ from ragfile.errors import CorruptError
 from ragfile.file.row_segment import RowSegment, StoredDocument
 from ragfile.records import Chunk, Document
 from ragfile.text import restored
+from ragfile.types import SomeVectors
 from ragfile.write.fields import IndexedFields, check_fields, to_json, to_utf8
 from ragfile.write.spool import Spool
 from ragfile.write.staged_documents import StagedDocuments, Stretch
@@ -24,26 +25,28 @@ from ragfile.write.staged_documents import StagedDocuments, Stretch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# A place with this bit is an offset in the spool; without it, one in the document's own text.
+    from numpy.typing import ArrayLike
+
+# A place with this bit is an offset in the spool, else one in the document's text.
 LOOSE = 1 << 63
 NO_SPAN = 0xFFFFFFFF
-# Stretches of the spool: where one begins, and in the low bits its size.
+# A stretch of the spool: its offset, and in the low bits its size.
 OWN_BITS, FIELD_BITS = 24, 25
-AS_DOCUMENT, NO_TEXT = 0, (1 << 64) - 1  # of a field: what the document says; nothing
+AS_DOCUMENT, NO_TEXT = 0, (1 << 64) - 1  # a field: as in the document; none
 
 
 def stretch(own: int) -> tuple[int, int]:
-    """(offset, size) of a chunk's own metadata."""
+    """Return the offset and size of a chunk's own metadata."""
     return own >> OWN_BITS, own & (1 << OWN_BITS) - 1
 
 
 def field_stretch(place: int) -> tuple[int, int] | None:
-    """(offset, size) of the text of a field, or None where it has none."""
+    """Return the offset and size of a field's text, or None without one."""
     return None if place == NO_TEXT else (place >> FIELD_BITS, place & (1 << FIELD_BITS) - 1)
 
 
 def byte_offsets(text: str, raw: bytes, positions: Iterable[int]) -> dict[int, int]:
-    """Where code points lie in the UTF-8 of text, for positions in any order."""
+    """Return the UTF-8 offsets of code points, for positions in any order."""
     if len(raw) == len(text):
         return {p: p for p in positions}
     found, at, before = {}, 0, 0
@@ -53,8 +56,8 @@ def byte_offsets(text: str, raw: bytes, positions: Iterable[int]) -> dict[int, i
     return found
 
 
-def _checked_edits(document: Document) -> list:
-    """The edits of a document, if they lead to an original, and its body lies in its text."""
+def _checked_edits(document: Document) -> list[Any]:
+    """Return the edits of a document; check that they and its body fit its text."""
     if document.edits:
         restored(document.text, document.edits)
     if not 0 <= document.body <= len(document.text):
@@ -65,7 +68,7 @@ def _checked_edits(document: Document) -> list:
 
 
 def _stored_fields(document: Document) -> dict[str, Any]:
-    """What the metadata stream says of a document."""
+    """Return the fields of a document in the metadata stream."""
     fields = {
         "source": document.source, "metadata": document.metadata, "tags": list(document.tags),
         "original": _checked_edits(document), "body": document.body,
@@ -76,11 +79,11 @@ def _stored_fields(document: Document) -> dict[str, Any]:
 class Staging:
     """Documents, chunks and vectors in order of arrival."""
 
-    dim: Any  # None until the first vectors say it
+    dim: Any  # Any: an int, None only until the first vectors
 
     def __init__(
-        self, folder: str, dim: int | None = None, dtype: Any = np.float32,
-        fields: Sequence[str] = (),
+        self, folder: str, dim: int | None = None,
+        dtype: type[np.float16] | type[np.float32] = np.float32, fields: Sequence[str] = (),
     ) -> None:  # fmt: skip
         self.folder, self.dim, self.dtype = folder, dim, np.dtype(dtype)
         self.texts, self.vectors = Spool(folder), Spool(folder)
@@ -90,19 +93,17 @@ class Staging:
         self._size, self._char_start, self._char_size = array("I"), array("I"), array("I")
         self._indexed = IndexedFields(fields)
         self._fields = [array("Q") for _ in fields]
-        self._last = [(b"", NO_TEXT) for _ in fields]  # of each field the text that came last
+        self._last = [(b"", NO_TEXT) for _ in fields]  # the newest text of each field
         self.vector_rows = 0
-        self.is_dim_free: Callable[[], bool] = lambda: (
-            False
-        )  # whether no vector of the file says its dimension
-        self.unsaid = 0  # chunks for which nobody said that they have no vector
-        self._bare = bytearray()  # 1 for a chunk without one; as long as the last such chunk needs
+        self.is_dim_free: Callable[[], bool] = lambda: False  # whether no vector fixes dim
+        self.unsaid = 0  # chunks without a vector that were not added with None
+        self._bare = bytearray()  # 1 for a chunk without a vector, up to the last such chunk
 
     def __len__(self) -> int:
         return len(self._index)
 
     def add_document(self, document: Document, has_text: bool = True) -> bytes:
-        """A document's own text and metadata; returns its UTF-8 for the add_chunks that follows."""
+        """Add a document without its chunks, and return its UTF-8 for add_chunks()."""
         check_fields(document.metadata, document.tags, whose := f"document {document.id!r}")
         if document.id in self.documents:
             raise ValueError(f"document {document.id!r} was added before")
@@ -116,19 +117,19 @@ class Staging:
         return raw
 
     def say_tags(self, number: int, tags: Iterable[str]) -> None:
-        """What chunks of a document say too, if they say nothing of their own."""
+        """Set the tags of a document, which its chunks inherit."""
         if found := tuple(tags):
             self.documents.tags[number] = found
 
-    def _put_metadata(self, number: int, json: Stretch, said: dict[int, bytes]) -> None:
-        fields = {field: self._stretch(text) for field, text in said.items()}
+    def _put_metadata(self, number: int, json: Stretch, texts: dict[int, bytes]) -> None:
+        fields = {field: self._stretch(text) for field, text in texts.items()}
         self.documents.put_metadata(number, json, fields)
 
     def _stretch(self, raw: bytes) -> Stretch:
         return self.texts.append(raw), len(raw)
 
     def add_chunks(self, chunks: Sequence[Chunk], text: str = "", raw: bytes = b"") -> None:
-        """Chunks in order of arrival: spans of the text that is given, or loose without a start."""
+        """Add chunks: spans of the given text, or loose ones without a start."""
         spans = [c for c in chunks if text and c.start >= 0]
         at = byte_offsets(text, raw, [p for c in spans for p in (c.start, c.end)])
         for c in chunks:
@@ -163,7 +164,7 @@ class Staging:
         self._append_fields(self._indexed.of(chunk.metadata))
 
     def _own_json(self, chunk: Chunk, shared_tags: tuple[str, ...], whose: str) -> bytes:
-        """What a chunk says beside its document."""
+        """Return the JSON of a chunk's fields that differ from its document's."""
         own: dict[str, Any] = {"metadata": chunk.metadata} if chunk.metadata else {}
         if tuple(chunk.tags) != shared_tags:
             own["tags"] = list(chunk.tags)
@@ -185,17 +186,17 @@ class Staging:
         self._char_size.append(char_size)
         self._json.append(self.texts.append(own) << OWN_BITS | len(own) if own else 0)
 
-    def _append_fields(self, said: dict[int, bytes]) -> None:
-        """What the chunk added last says itself of each field. Neighbours often say the same."""
+    def _append_fields(self, texts: dict[int, bytes]) -> None:
+        """Append the fields of the newest chunk; texts equal to its predecessor's are shared."""
         for field, column in enumerate(self._fields):
-            text = said.get(field)
+            text = texts.get(field)
             if text is not None and text != self._last[field][0]:
                 place = self.texts.append(text) << FIELD_BITS | len(text) if text else NO_TEXT
                 self._last[field] = text, place
             column.append(AS_DOCUMENT if text is None else self._last[field][1])
 
     def carry(self, old: StoredDocument) -> int:
-        """A document of an open file as it is, byte for byte. Returns its number."""
+        """Copy a document of an open file byte for byte, and return its number."""
         record, segment = old.record, old.segment
         if not record.id or record.id in self.documents:
             what = f"document {record.id!r} is in the file twice, or has no id"
@@ -224,15 +225,15 @@ class Staging:
         self._append_fields(self._indexed.of_json(own))
 
     def carry_vectors(self, rows: np.ndarray | None, bare: np.ndarray) -> None:
-        """Stored vectors of the chunks carried last, and which of them have none."""
+        """Add the stored vectors of the chunks carried last; bare marks those without one."""
         self._note_bare(bare)
         if rows is not None and not bare.all():
             self.dim = rows.shape[1]
             kept = rows[~bare] if bare.any() else rows
             self._append_rows(np.ascontiguousarray(kept, dtype=self.dtype))
 
-    def add_vectors(self, vectors: Any, count: int) -> None:
-        """Vectors of the chunks added last. In a list, None stands for a chunk without one."""
+    def add_vectors(self, vectors: SomeVectors | None, count: int) -> None:
+        """Add vectors for the chunks added last; None in a list marks a chunk without one."""
         if isinstance(vectors, list | tuple) and any(vector is None for vector in vectors):
             if len(vectors) != count:
                 raise ValueError(f"{count} chunks need {count} vectors or None, not {len(vectors)}")
@@ -243,21 +244,22 @@ class Staging:
             self._add_vectors(vectors, count)
 
     def add_no_vectors(self, count: int) -> None:
-        """The chunks added last have none, since nothing here makes any."""
+        """Note that the chunks added last have no vector, for lack of an embedder."""
         self.unsaid += count
 
     def _note_bare(self, flags: np.ndarray) -> None:
-        """flags are those of the chunks added last."""
+        """Note which of the chunks added last have no vector."""
         if flags.any():
             self._bare.extend(bytes(len(self) - len(flags) - len(self._bare)))
             self._bare.extend(flags.astype(np.uint8).tobytes())
 
-    def _add_vectors(self, vectors: Any, count: int) -> None:
-        if np.iscomplexobj(vectors):
+    def _add_vectors(self, vectors: SomeVectors | None, count: int) -> None:
+        given = cast("ArrayLike", vectors)
+        if np.iscomplexobj(given):
             raise ValueError("vectors must be real numbers, not complex ones")
-        rows = np.ascontiguousarray(vectors, dtype=np.float32)
+        rows = np.ascontiguousarray(given, dtype=np.float32)
         if rows.ndim != 2 or len(rows) != count:
-            shape = f"not an array of shape {np.shape(vectors)}"
+            shape = f"not an array of shape {np.shape(given)}"
             raise ValueError(f"{count} chunks need {count} vectors, {shape}")
         if self.dim is None or (not self.vector_rows and self.is_dim_free()):
             self.dim = rows.shape[1]
@@ -281,15 +283,15 @@ class Staging:
         return bool(self._bare) and self.vector_rows > 0
 
     def bare_mask(self) -> np.ndarray:
-        """bool for each chunk, in order of arrival: whether it has no vector."""
+        """Return for each chunk in order of arrival whether it has no vector."""
         mask = np.zeros(len(self), bool)
         mask[: len(self._bare)] = np.frombuffer(self._bare, np.uint8)
         return mask
 
     def matrix(self, order: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """(vectors, which of them belongs to each chunk of an order).
+        """Return the vectors, and the index of each chunk's vector in a given order.
 
-        The last one is NaN, for chunks without a vector where there are some.
+        If some chunks have no vector, the last vector is NaN and stands for theirs.
         """
         if not self.has_bare_rows:
             return self.vectors.matrix(self.dtype, self.dim), order
@@ -299,9 +301,9 @@ class Staging:
         return self.vectors.matrix(self.dtype, self.dim), places[order]
 
     def ordered(self) -> tuple[np.ndarray, dict[str, np.ndarray], np.ndarray]:
-        """(numbers of the documents by id, columns in row order, arrival number of each row).
+        """Return document numbers by id, columns in row order, and the arrival number of each row.
 
-        Columns are brought into order where they lie, so this is the end of adding.
+        Columns are sorted in place, so nothing can be added afterwards.
         """
         by_id = self.documents.order()
         rank = np.empty(len(by_id), np.uint32)
@@ -335,11 +337,12 @@ class Staging:
         return {name: np.asarray(column) for name, column in columns.items()}
 
     def close(self) -> None:
+        """Delete the temporary files."""
         self.texts.close()
         self.vectors.close()
 
 
 def _is_rising(documents: np.ndarray, indexes: np.ndarray) -> bool:
-    """Whether rows lie in order of (document, index), none of them twice."""
+    """Return whether rows are in strict order of (document, index)."""
     later, same = documents[1:] > documents[:-1], documents[1:] == documents[:-1]
     return bool((later | same & (indexes[1:] > indexes[:-1])).all())

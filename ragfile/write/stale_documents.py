@@ -1,4 +1,4 @@
-"""rag.stale: the documents that are cut by another chunk policy than the file's."""
+"""rag.stale: the documents that another chunk policy than the file's has split."""
 
 import json
 from collections.abc import Callable, Collection, Container, Iterable
@@ -13,8 +13,12 @@ Policies = dict[str, Any]
 
 
 class StaleDocuments:
-    """What rag.stale says after an edit. `current` are the ids of unchanged documents that the
-    edit cut by the file's policy, `carried` those that it moved as they were."""
+    """The entries of rag.stale after an edit.
+
+    Attributes:
+        current: Ids of unchanged documents that the edit split by the file's policy.
+        carried: Ids of documents that it moved without splitting them.
+    """
 
     def __init__(self, archive: FileRows, policy: Policies | None) -> None:
         self._archive, self._policy = archive, policy
@@ -24,7 +28,7 @@ class StaleDocuments:
     def remaining(
         self, take: Callable[[str], StoredDocument | None], staged: Container[str]
     ) -> list[dict[str, Any]]:  # fmt: skip
-        """The entries of rag.stale, given what the edit did not touch and what it wrote."""
+        """Return the entries of rag.stale, given the untouched and the written documents of the edit."""
         by_policy: dict[str, list[str]] = {}
         for doc_id, policy in self._listed().items():
             is_carried = doc_id in self.carried
@@ -40,7 +44,7 @@ class StaleDocuments:
         ]
 
     def _listed(self) -> dict[str, Policies | None]:
-        """The policy of each document that can be stale: all that have a text if it changes now."""
+        """Return the policy of each possibly stale document: all with a text if the policy changes."""
         listed = {
             doc_id: entry["chunking"]
             for entry in self._archive.file.stale_records
@@ -55,7 +59,7 @@ class StaleDocuments:
         return listed
 
     def write(self, file: _core.FileWriter, entries: list[dict[str, Any]]) -> None:
-        """Writes the section, or drops it when it has nothing to say."""
+        """Write the section, or drop it without entries."""
         if entries == self._archive.file.stale_records:
             return
         if not entries:
@@ -66,7 +70,7 @@ class StaleDocuments:
 
 
 def packed(entries: Iterable[dict[str, Any]]) -> tuple[bytes, int]:
-    """(the bytes of the section, the number of its items)."""
+    """Return the bytes of the section and the number of its items."""
     listed = list(entries)
     raw = json.dumps(listed, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
     return to_utf8(raw), sum(len(entry["documents"]) for entry in listed)
@@ -75,7 +79,7 @@ def packed(entries: Iterable[dict[str, Any]]) -> tuple[bytes, int]:
 def entries_of(
     records: Iterable[dict[str, Any]], ids: Collection[str] | None = None
 ) -> list[dict[str, Any]]:
-    """The records of several files as those of one that has these documents, or all of them."""
+    """Merge the entries of several files for one with these documents, or with all."""
     found: dict[str, set[str]] = {}
     for record in records:
         wanted = {doc_id for doc_id in record["documents"] if ids is None or doc_id in ids}

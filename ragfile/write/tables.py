@@ -1,23 +1,23 @@
-"""Tables as chunks: data frames, Arrow tables and record batches, DuckDB relations, open files.
+"""Read chunks from tables: data frames, Arrow tables and record batches, DuckDB relations, open files.
 
-Whatever hands out Arrow streams is read batch by batch. The columns:
+Any object with an Arrow stream is read batch by batch. The columns:
 
-    doc_id, chunk_index    whose chunk it is; or node_id ("document#index"), or id for doc_id. Without
+    doc_id, chunk_index    the document and the number in it; or node_id ("document#index"), or id for doc_id. Without
                            an index, chunks are numbered as they come, document by document
     text, or content       the passage
     embedding, or vector   a list of numbers; null is a chunk without a vector
     tags                   a list of texts
     metadata_, metadata    JSON text, or a struct
-    anything else          metadata under the column's name; null says nothing
+    anything else          metadata under the column's name; null is left out
 
-What `rf.to_arrow()` gives comes back as it was.
+The table of `rf.to_arrow()` is restored exactly.
 """
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import numpy as np
 
@@ -25,24 +25,28 @@ from ragfile.ground.extras import optional
 from ragfile.records import Chunk
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
+
+    from pyarrow import Array, RecordBatch
+
+    from ragfile.types import Floats, SomeVectors, Table
 
 ROWS = 4096
-TEXT, VECTOR, SAID = ("text", "content"), ("embedding", "vector"), ("metadata_", "metadata")
+TEXT, VECTOR, METADATA = ("text", "content"), ("embedding", "vector"), ("metadata_", "metadata")
 OWNERS = ("node_id", "doc_id", "id")
-# Beside them, what a file makes itself.
+# The columns of to_arrow() that a file derives itself are read by no other rule.
 PLACES = {*OWNERS, "chunk_index", "row", "start", "end", "uuid", "tags"}
 
 
-def is_table(value: Any) -> bool:
-    """Whether a value hands out an Arrow stream, or is a data frame of pandas."""
+def is_table(value: object) -> TypeGuard[Table]:
+    """Return whether a value has an Arrow stream, or is a pandas data frame."""
     return hasattr(value, "__arrow_c_stream__") or (
         hasattr(value, "iloc") and hasattr(value, "columns")
     )
 
 
-def chunks_of(table: Any) -> Iterator[tuple[list[Chunk], Any]]:
-    """(chunks, their vectors or None) of a table, some thousand at a time."""
+def chunks_of(table: Table) -> Iterator[tuple[list[Chunk], SomeVectors | None]]:
+    """Yield the chunks of a table with their vectors, some thousand at a time."""
     pyarrow = optional("pyarrow", "a table of chunks")
     if not hasattr(table, "__arrow_c_stream__"):  # pandas before 2.2
         table = pyarrow.Table.from_pandas(table)
@@ -54,12 +58,12 @@ def chunks_of(table: Any) -> Iterator[tuple[list[Chunk], Any]]:
 
 
 class TableColumns:
-    """Which column is what, and how many chunks each document has so far."""
+    """The roles of a table's columns, and the number of chunks read of each document."""
 
     def __init__(self, names: list[str]) -> None:
         self.names = [name for name in names if not name.startswith("__index_level_")]
         self.text, self.vector = self._one_of(TEXT), self._one_of(VECTOR)
-        self.said, self.owner = self._one_of(SAID), self._one_of(OWNERS)
+        self.metadata, self.owner = self._one_of(METADATA), self._one_of(OWNERS)
         if {"doc_id", "chunk_index"} <= set(self.names):
             self.owner = "doc_id"
         self.counter: Counter[str] = Counter()
@@ -68,20 +72,20 @@ class TableColumns:
                 "a table of chunks has a column text (or content), and one of doc_id, node_id and "
                 f"id; this one has {', '.join(self.names) or 'none'}"
             )
-        known = PLACES | {self.text, self.vector, self.said}
-        if self.said == "metadata_":  # it is a file's: its sources are those of documents
+        known = {*PLACES, self.text, self.vector, self.metadata}
+        if self.metadata == "metadata_":  # from to_arrow(): the column is the document's source
             known.add("source")
         self.others = [name for name in self.names if name not in known and not self._repeats(name)]
 
-    def _one_of(self, names):
+    def _one_of(self, names: Sequence[str]) -> str | None:
         return next((name for name in names if name in self.names), None)
 
-    def _repeats(self, name):
-        """Whether a column says of a path what the whole metadata say, too."""
-        return self.said is not None and name.startswith("metadata.")
+    def _repeats(self, name: str) -> bool:
+        """Return whether a column repeats one field of the metadata column."""
+        return self.metadata is not None and name.startswith("metadata.")
 
-    def read(self, batch: Any) -> tuple[list[Chunk], Any]:
-        """The chunks of a record batch, and their vectors or None."""
+    def read(self, batch: RecordBatch) -> tuple[list[Chunk], SomeVectors | None]:
+        """Return the chunks of a record batch, and their vectors or None."""
         used = [name for name in self.names if name != self.vector]
         lists = [batch.column(name).to_pylist() for name in used]
         chunks = [
@@ -89,21 +93,21 @@ class TableColumns:
         ]
         return chunks, None if self.vector is None else _vectors(batch.column(self.vector))
 
-    def _chunk(self, row):
+    def _chunk(self, row: dict[str, Any]) -> Chunk:
         doc_id, index = self._place(row)
         self.counter[doc_id] += 1
-        metadata = _metadata(row.get(self.said))
-        told = metadata.pop("tags", ()) if self.said == "metadata_" else ()  # as to_arrow() says it
-        tags = row.get("tags") if "tags" in row else told
+        metadata = _metadata(None if self.metadata is None else row.get(self.metadata))
+        own = metadata.pop("tags", ()) if self.metadata == "metadata_" else ()  # as in to_arrow()
+        tags = row.get("tags") if "tags" in row else own
         others = {name: row[name] for name in self.others if row[name] is not None}
-        text = row[self.text]
+        text = None if self.text is None else row[self.text]
         return Chunk(
             doc_id, index, "" if text is None else text, tuple(tags or ()), {**others, **metadata}
         )
 
-    def _place(self, row):
-        """(document id, chunk index)."""
-        name = row[self.owner]
+    def _place(self, row: dict[str, Any]) -> tuple[str, int]:
+        """Return the document id and chunk index of a row."""
+        name = None if self.owner is None else row[self.owner]
         if name is None or name == "":
             raise ValueError(f"a row of the table has no {self.owner}")
         if self.owner == "node_id":
@@ -111,22 +115,23 @@ class TableColumns:
             if not (doc_id and index.isdecimal()):
                 raise ValueError(f"node_id is a document's id, # and a number, not {name!r}")
             return doc_id, int(index)
-        index = row.get("chunk_index")
-        return str(name), self.counter[str(name)] if index is None else index
+        number = row.get("chunk_index")
+        return str(name), self.counter[str(name)] if number is None else number
 
 
-def _metadata(said) -> dict[str, Any]:
-    found = json.loads(said) if isinstance(said, str) else said
+def _metadata(value: object) -> dict[str, Any]:
+    found = json.loads(value) if isinstance(value, str) else value
     if found is not None and not isinstance(found, dict):
-        raise ValueError(f"metadata of a row are an object, not {said!r:.80}")
+        raise ValueError(f"metadata of a row are an object, not {value!r:.80}")
     return dict(found or {})
 
 
-def _vectors(column):
-    """Vectors as an array where each row has one; else a list with None."""
+def _vectors(column: Array) -> SomeVectors:
+    """Return vectors as an array if each row has one, else as a list with None."""
     if len(column) and column.null_count == 0:
         flat = column.flatten().to_numpy(zero_copy_only=False)
         if len(flat) % len(column) == 0 and len({len(row) for row in column}) == 1:
-            return flat.reshape(len(column), -1)
+            matrix: Floats = flat.reshape(len(column), -1)
+            return matrix
     rows = column.to_pylist()
     return [None if row is None else np.asarray(row, np.float32) for row in rows]

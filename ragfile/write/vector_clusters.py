@@ -1,8 +1,8 @@
-"""Clusters of a segment's vectors: how many it has, and its rows in their order.
+"""Clusters of a segment's vectors: their number, and the rows in their order.
 
-A shadow in the order of clusters lets a search with `effort=` begin where the best rows probably are. It
-costs a few seconds a million rows. Files have clusters on request alone: exact searches gain nothing from
-them, and a filter that few rows pass finds these rows in a shadow in the order of rows at once.
+A shadow in cluster order lets a search with `effort=` start with the most promising rows. Clustering
+takes a few seconds per million rows, and is done only on request: exact searches gain nothing, and
+selective filters are faster in row order.
 """
 
 from __future__ import annotations
@@ -17,18 +17,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 EACH = (
-    256  # rows of a cluster, on average: as many bytes of a shadow as of a centroid a hundredfold
+    256  # average rows of a cluster; its shadow then has a hundred times the bytes of its centroid
 )
-FEWEST = 16  # rows of a cluster, on average, at least: a block of the shadow
+FEWEST = 16  # least average rows of a cluster: a block of the shadow
 MOST = 65536
 WIDEST = 4096  # dimensions
-MAPPED = 2 << 30  # bytes of vectors that are read in any order; more are brought into it first
-PART = 256 << 20  # bytes of vectors that lie together in a file that is brought into order
+MAPPED = 2 << 30  # bytes of vectors above which a copy in cluster order is made first
+PART = 256 << 20  # bytes of vectors in each part of that copy
 READ = 16384  # rows
 
 
 def checked(clusters: bool | int | None) -> bool | int | None:
-    """The choice of clusters as files record it."""
+    """Validate the option `clusters`."""
     if clusters is None or isinstance(clusters, bool):
         return clusters
     if not isinstance(clusters, int):
@@ -39,24 +39,24 @@ def checked(clusters: bool | int | None) -> bool | int | None:
 
 
 def recorded(clusters: bool | int | None) -> dict[str, bool | int]:
-    """What a file records of the choice: nothing without one."""
+    """Return the configuration entry of the option `clusters`."""
     choice = checked(clusters)
     return {} if choice is None else {"clusters": choice}
 
 
 def wanted(record: Mapping[str, Any], rows: int, dim: int) -> int:
-    """How many clusters a segment of so many rows is to have; 0 for none."""
+    """Return the number of clusters for a segment with this many rows, 0 for none."""
     choice = record.get("clusters")
     if not isinstance(choice, int) or record.get("layout") == "web" or not 0 < dim <= WIDEST:
         return 0
     return min(rows // EACH if choice is True else choice, rows // FEWEST, MOST)
 
 
-def placed(staged: np.ndarray, rows: np.ndarray, folder: str) -> tuple[Any, np.ndarray]:
-    """(array, row of the array for each place), of staged vectors that are wanted in this order.
+def placed(staged: np.ndarray, rows: np.ndarray, folder: str) -> tuple[np.ndarray, np.ndarray]:
+    """Return an array of the staged vectors, and for each place in the order its row.
 
-    Vectors that might not fit in memory are copied first, so that what is wanted together lies together:
-    written in a few streams, and read part by part.
+    Vectors that might not fit in memory are first copied part by part, so that neighbours in the order
+    are close in the file.
     """
     if staged.nbytes <= MAPPED:
         return staged, rows
@@ -67,8 +67,8 @@ def placed(staged: np.ndarray, rows: np.ndarray, folder: str) -> tuple[Any, np.n
     return spool.matrix(staged.dtype, staged.shape[1]), at
 
 
-def _copied(staged, place, spool):
-    """Writes the vectors, part by part in order of places; returns where each place's lies."""
+def _copied(staged: np.ndarray, place: np.ndarray, spool: Spool) -> np.ndarray:
+    """Write the vectors part by part, and return the row of each place."""
     width = staged.shape[1] * staged.itemsize
     each = max(1, PART // width)
     filled, at = np.arange(0, len(staged), each, dtype=np.int64), np.empty(len(staged), np.uint32)
@@ -79,7 +79,7 @@ def _copied(staged, place, spool):
         numbers, starts = np.unique(parts[order], return_index=True)
         for part, some in zip(numbers.tolist(), np.split(order, starts[1:]), strict=True):
             to = int(filled[part])
-            spool.put(to * width, memoryview(staged[first + some]).cast("B"))
+            spool.put(to * width, staged[first + some].data.cast("B"))
             at[places[some]] = np.arange(to, to + len(some))
             filled[part] += len(some)
     return at

@@ -1,4 +1,4 @@
-"""Making a file: what is added is staged, put in order, and written as the first commit."""
+"""Create a file: stage additions, sort them, and write them as the first commit."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from ragfile.write.vector_clusters import recorded
 
 
 def model_record(embedder: Embedder | None, spec: str | None) -> dict[str, Any] | None:
-    """What a file keeps of its model: enough to know another one, and to open the same again."""
+    """Return the model entry of a file: enough to recognize the model and to open it again."""
     if embedder is None:
         return None
     name = spec and spec.partition("?")[0]
@@ -32,13 +32,17 @@ def model_record(embedder: Embedder | None, spec: str | None) -> dict[str, Any] 
 
 
 def fusion_record(embedder: Embedder | None) -> dict[str, Any]:
-    """How two retrievers are put together: the weight of vectors depends on the kind of model."""
+    """Return the default fusion, which weights vectors by the kind of model."""
     weight = STATIC_WEIGHT if getattr(embedder, "is_static", False) else TRANSFORMER_WEIGHT
     return {"method": "calibrated", "w": weight}
 
 
 class Writer(Transaction):
-    """A file in the making: nothing is visible before it is whole, nothing is left if it fails."""
+    """A new file, as `create()` returns it.
+
+    The file appears under its name when it is complete. A failure leaves nothing behind. Use it in a
+    `with` block, which closes it, or discards it after an exception.
+    """
 
     def __init__(
         self, path: StrPath, *, dim: int | None = None, metric: Metric = "cosine",
@@ -48,7 +52,7 @@ class Writer(Transaction):
         config: Metadata | None = None, embedding_cache: StrPath | bool | None = None,
         parity: int = 0, clusters: bool | int | None = None,
     ) -> None:  # fmt: skip
-        """See create()."""
+        """Start a new file; `create()` describes the options."""
         refuse_remote(path)
         spare_unless_ragfile(path)
         if metric not in METRICS:
@@ -85,12 +89,20 @@ class Writer(Transaction):
         *,
         order: str | None = None,
     ) -> None:
-        """Chunk objects, or mappings with their fields, of any documents.
+        """Add chunks of any documents.
 
-        Each has a vector, given here or made by the embedder, or none has; None among the vectors stands
-        for a chunk without one. Chunks, and vectors beside them, can come from generators, of which some
-        thousand are held at a time, and from tables (data frames, Arrow, DuckDB). order names a field of
-        metadata that gets each chunk's number in order of arrival.
+        Each chunk has a vector, given here or made by the embedder, or none of the chunks has one; None
+        in `vectors` marks a chunk without a vector.
+
+        Args:
+            chunks: `Chunk` objects, mappings with their fields, or a table (data frame, Arrow, DuckDB).
+                A generator is read about a thousand chunks at a time.
+            vectors: One vector a chunk. A table has its own in the column `embedding`.
+            order: A metadata field that receives each chunk's number in order of arrival.
+
+        Raises:
+            ModelError: Some chunks have vectors and others neither a vector nor None.
+            ValueError: A chunk or a vector is malformed.
         """
         batched = batches(chunks, vectors)
         if order is not None:
@@ -101,7 +113,12 @@ class Writer(Transaction):
     def add_documents(
         self, documents: Iterable[Document | Fields], vectors: SomeVectors | None = None
     ) -> None:  # fmt: skip
-        """Document objects, or mappings with their fields, cut into chunks by the file's policy."""
+        """Split documents into chunks by the file's policy, and add them.
+
+        Args:
+            documents: `Document` objects, or mappings with their fields.
+            vectors: One vector for each chunk of each document. Made by the embedder if omitted.
+        """
         for document in map(Document.of, documents):
             self.draft.add_document(document, split(document, self.policy), vectors)
 
@@ -109,14 +126,18 @@ class Writer(Transaction):
         self, document: Document | Fields, chunks: Sequence[Chunk], vectors: SomeVectors | None = None,
         *, has_text: bool = True,
     ) -> None:  # fmt: skip
-        """A document with chunks that were cut elsewhere: those with a start are spans of its text.
+        """Add a document that is already split into chunks.
 
-        has_text=False says that its text is not known, rather than empty.
+        Args:
+            document: A `Document`, or a mapping with its fields.
+            chunks: Its chunks. Those with a start are spans of the document's text.
+            vectors: One vector a chunk. Made by the embedder if omitted.
+            has_text: False records the text as unknown rather than empty.
         """
         self.draft.add_document(Document.of(document), chunks, vectors, has_text)
 
     def close(self) -> None:
-        """Writes the file and makes it durable under its name; does nothing after discard."""
+        """Write the file and make it durable under its name. Does nothing after `discard()`."""
         if self.draft.is_over:
             return
         try:
@@ -127,18 +148,18 @@ class Writer(Transaction):
 
 
 def check_layout(layout: str | None) -> None:
-    """Refuses a name that is none."""
+    """Raise ValueError for an unknown layout."""
     if layout not in (None, "default", "web"):
         raise ValueError(f"unknown layout {layout!r}: use default or web")
 
 
 def layout_record(layout: str | None) -> dict[str, str]:
-    """What a file records of its layout."""
+    """Return the configuration entry of a layout."""
     return {"layout": layout} if layout == "web" else {}
 
 
 def parity_record(parity: int) -> dict[str, int]:
-    """What a file records of its parity, in per cent; 0 is none."""
+    """Return the configuration entry of a parity in per cent; 0 has none."""
     if not 0 <= index(parity) <= 100:
         raise ValueError(f"parity is 1 to 100 per cent, or 0 for none, not {parity}")
     return {"parity": index(parity)} if parity else {}
@@ -151,17 +172,34 @@ def create(
     created: int | None = None, config: Metadata | None = None,
     embedding_cache: StrPath | bool | None = None, parity: int = 0, clusters: bool | int | None = None,
 ) -> Writer:  # fmt: skip
-    """Starts a new file; it appears under its name when the `with` block ends without an error.
-
-    Chunks come with vectors of your own (`dim` is their length if there are none to see it by), or
-    `embedder` makes them, with a cache if there is one. spec is the name to record for an embedder
-    that is an object, config what else the file is to record. analysis=None leaves out BM25;
-    created is a time in ns since 1970. parity is how many per cent of extra blocks the file holds,
-    with which ragfile.repair() brings damaged ones back. clusters is how many clusters a search
-    with effort= chooses among, True for a number that suits the rows, False (as without it) for none.
+    """Start a new file, which appears under its name when the `with` block ends without an error.
 
         with ragfile.create("kb.ragfile", dim=2) as writer:
             writer.add([{"doc_id": "a", "chunk_index": 0, "content": "Pods live long."}], [[0.6, 0.8]])
+
+    Args:
+        path: The file to write. An existing RAGFile is replaced; any other file is left alone.
+        dim: Length of the vectors. Defaults to the embedder's, or that of the first vector.
+        metric: `"cosine"`, `"ip"` (inner product) or `"l2"` (Euclidean distance).
+        precision: Bits of a stored vector component, 16 or 32.
+        embedder: A name or an object that embeds chunks added without vectors; see `build()`.
+        chunking: The chunk policy for documents; see `build()`.
+        analysis: The fields and word rules of BM25; None builds no BM25 index.
+        portable: Also store each passage under a keyword, for readers of format 0.1.0.
+        spec: The embedder name to record when `embedder` is an object.
+        created: Creation time in ns since 1970. Defaults to `SOURCE_DATE_EPOCH`, else 0.
+        config: Further entries for the file's configuration.
+        embedding_cache: A folder that keeps vectors between runs; True chooses the default folder.
+        parity: Size of the recovery data that `repair()` uses, 0 to 100 per cent of the file.
+        clusters: Number of vector clusters for searches with `effort=`; True derives it from the
+            number of rows. Defaults to none.
+
+    Returns:
+        A writer, to be used in a `with` block.
+
+    Raises:
+        ValueError: An option is out of range, or `path` is a URL.
+        FileExistsError: `path` exists and is not a RAGFile.
     """
     return Writer(
         path, dim=dim, metric=metric, precision=precision, embedder=embedder, chunking=chunking,

@@ -34,7 +34,7 @@ def test_vectors_that_do_not_fit_write_nothing(store):
         ([Passage("b", "x")], []),
         ([Passage("b", "x"), Passage("c", "y")], [np.ones(3), np.ones(4)]),
     ):
-        with pytest.raises(ValueError, match="need as many vectors of one length"):
+        with pytest.raises(ValueError, match="need as many vectors, all of one dimension"):
             store.put(passages, vectors)
     assert (len(store), store.get(["b"])) == (1, [])
 

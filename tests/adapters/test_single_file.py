@@ -363,7 +363,7 @@ def test_a_store_of_two_files_without_documents_has_nothing_to_save(tmp_path):
     rag = GenericRAGService("local", "hashing", tmp_path, embedder=Hashing())
     rag.initialize_search_backend()
     assert rag.collection is None
-    with pytest.raises(ModelError, match="there is nothing to save"):
+    with pytest.raises(ModelError, match="nothing to save"):
         rag.save()
     assert list(tmp_path.iterdir()) == []
     rag.add_document_sync(document("birds", "herons stand in water ", "owls fly at night "))

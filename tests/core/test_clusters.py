@@ -290,7 +290,7 @@ def pages():
     model = StaticEmbedder(threads=1)
     starts = range(0, len(words) - 60, 5)
     rows = model.embed([" ".join(words[at : at + 15 + at % 23]) for at in starts])
-    asked = model.embed([" ".join(words[at : at + 7]) for at in range(40, len(words) - 60, 397)])
+    asked = model.embed([" ".join(words[at : at + 7]) for at in range(40, len(words) - 60, 197)])
     return rows, asked
 
 

@@ -176,9 +176,9 @@ def test_filters_of_several_matrices_and_a_least_score():
 def test_filters_that_do_not_fit_are_refused():
     rows = uneven(300, 96)
     matrix, good = _core.Matrix(rows, 300, 96), words(np.ones(300, bool))
-    with pytest.raises(ValueError, match="1 questions have a filter, and 2 are asked"):
+    with pytest.raises(ValueError, match="filters for 1 queries, but 2 queries"):
         matrix.nearest(rows[:2], 3, where=_core.Filters([0], [[good]]))
-    with pytest.raises(ValueError, match="filters of 2 segments, and 1 are asked"):
+    with pytest.raises(ValueError, match="filters of 2 segments, but 1 segments"):
         matrix.nearest(rows[:1], 3, where=_core.Filters([0], [[good, good]]))
     with pytest.raises(ValueError, match="a filter of 2 words is too short for 300 rows"):
         matrix.nearest(rows[:1], 3, where=_core.Filters([0], [[good[:2]]]))

@@ -113,14 +113,14 @@ def test_the_command_compares_two_files_and_can_fail_a_build(files, capsys):
     code, out, _ = ran(capsys, *command, *asked)
     assert code == 0
     assert out.splitlines() == [
-        "1 of 2 questions have other answers among the first 1",
+        "1 of 2 questions have different answers in the top 1",
         "  rotate the locks: +locks.md, -keys.md",
     ]
     assert ran(capsys, *command, *asked, "--fail-over", 0)[0] == 1
     assert ran(capsys, *command, *asked, "--fail-over", 1)[0] == 0
     code, _, err = ran(capsys, *command)
     assert code == 1
-    assert "--questions says what to ask two files" in err
+    assert "to compare two files, pass --questions" in err
     same = ["compare", files / "old.ragfile", files / "old.ragfile", *asked, "--json"]
     assert json.loads(ran(capsys, *same)[1])["changed"] == []
 
@@ -145,7 +145,7 @@ def test_eval_writes_runs_and_scores_and_fails_under_a_bar(collection, tmp_path,
     assert scores["ndcg@10"] == {"a": 1.0}
     assert ran(capsys, "eval", collection, "--fail-under", "ndcg@10=.9")[0] == 0
     code, _, err = ran(capsys, "eval", collection, "--fail-under", "bm25:ndcg@10=1.1")
-    assert (code, err) == (1, "ragfile: small: bm25 ndcg@10 is 1.0000, under 1.1\n")
+    assert (code, err) == (1, "ragfile: small: bm25 ndcg@10 is 1.0000, below 1.1\n")
     assert ran(capsys, "eval", collection, "--fail-under", "nonsense=1")[0] == 1
     assert ran(capsys, "eval", tmp_path / "nowhere")[0] == 1
 
@@ -206,6 +206,6 @@ def test_questions_come_as_lines_or_as_json(tmp_path, capsys):
             main(["compare", *files, "--questions", str(tmp_path / name), "--mode", "bm25"])
         out = capsys.readouterr().out.splitlines()
         assert out == [
-            "1 of 2 questions have other answers among the first 10",
+            "1 of 2 questions have different answers in the top 10",
             f"  {asked}: +page.md",
         ]

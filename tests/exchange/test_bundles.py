@@ -159,7 +159,7 @@ def test_the_command_line_signs_and_verifies(kb, tmp_path, capsys):
     writer.commit()
     code, out = run(*check)
     assert code == 1
-    assert "whole, but not vouched for" in out
+    assert "intact, but not signed by a trusted key" in out
 
 
 def signed(path, private, payload):
@@ -225,6 +225,6 @@ def test_a_bundle_is_of_one_file(tmp_path):
     (tmp_path / "page.md").write_text("Rotate the keys.")
     ragfile.dataset.build([tmp_path / "page.md"], tmp_path / "parts", shards=1)
     private, _ = new_key(tmp_path / "ec.pem", curves()[0])
-    with pytest.raises(ValueError, match="is a dataset: a bundle is of one file"):
+    with pytest.raises(ValueError, match="is a dataset: a bundle signs one file"):
         ragfile.sign_bundle(tmp_path / "parts", tmp_path / "x.sig", private)
     assert not (tmp_path / "x.sig").exists()

@@ -197,7 +197,7 @@ def langchain_folder(tmp_path):
 
 
 def test_a_langchain_folder_is_refused_with_the_reason_unless_trusted(langchain_folder):
-    with pytest.raises(FormatError, match="opening one can run any program; say --trust-pickle"):
+    with pytest.raises(FormatError, match="opening one can run any program; use --trust-pickle"):
         conversion.read(langchain_folder)
 
 

@@ -83,7 +83,7 @@ def test_lines_of_a_postgres_copy_have_all_fields(tmp_path):
 
 def test_what_to_write_must_be_known(tmp_path):
     for name, to in (("x.what", None), ("x", "what")):
-        with pytest.raises(ValueError, match="say what to write; one of"):
+        with pytest.raises(ValueError, match="name the format with to=; one of"):
             conversion.write(collection(), tmp_path / name, to=to)
     assert list(tmp_path.iterdir()) == []
 

@@ -14,9 +14,9 @@ import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "ragfile"
 CEILINGS = {
-    "unannotated functions": 1314,
-    "annotations that are Any": 477,
-    "of these, without a reason": 441,
+    "unannotated functions": 0,
+    "annotations that are Any": 49,
+    "of these, without a reason": 0,
 }
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 

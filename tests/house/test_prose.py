@@ -25,17 +25,7 @@ YOU = r"\b(?:you|your|yours|yourself)\b"
 GOALS = {"what-clauses": 1.0, "say and tell": 1.0, "lie": 0.3, "somebody": 0.3}
 # area -> ceilings above the goals, lowered after each rewrite
 CEILINGS = {
-    ("docstrings", "what-clauses"): 7.8,
-    ("docstrings", "say and tell"): 4.9,
-    ("docstrings", "lie"): 1.3,
-    ("docstrings", "somebody"): 1.3,
-    ("messages", "what-clauses"): 1.8,
-    ("messages", "say and tell"): 1.5,
-    ("messages", "lie"): 1.1,
-    ("messages", "somebody"): 0.6,
-    ("csrc", "what-clauses"): 2.8,
-    ("csrc", "say and tell"): 2.9,
-    ("csrc", "lie"): 2.2,
+    ("csrc", "lie"): 0.7,
     ("tests", "what-clauses"): 12.2,
     ("tests", "say and tell"): 7.2,
     ("tests", "lie"): 1.3,

@@ -273,4 +273,4 @@ def test_a_dataset_without_its_shards_has_no_answer_by_weights_either(tmp_path):
             with ragfile.open(kb, allow_partial=True) as many:
                 hits = many.search("lion key", mode="bm25", fields=weights)
                 assert bool(hits) == bool(left)
-                assert f"{2 - left} of 2 shards could not be asked" in hits.degraded
+                assert f"{2 - left} of 2 shards did not answer" in hits.degraded

@@ -40,5 +40,5 @@ def test_a_caller_narrows_the_tools_own_filter_and_never_widens_it(asked_file):
     assert not {one["id"] for one in call("waa", k=50, where={"year": {"$lt": 2005}})}
     schema, call = asked_file.as_tool(mode="bm25", where=[0, 1, 2])
     assert "where" not in schema["function"]["parameters"]["properties"]
-    with pytest.raises(ValueError, match="no filter"):
+    with pytest.raises(ValueError, match="takes no where="):
         call("waa", where={"lang": "en"})

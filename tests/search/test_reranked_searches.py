@@ -70,7 +70,7 @@ def test_pages_go_on_in_the_new_order(rf):
 
 @pytest.mark.parametrize("option", [{"min_score": 0.1}, {"group": 2}, {"diversity": 0.5}])
 def test_what_goes_by_the_replaced_scores_is_refused(rf, option):
-    with pytest.raises(ValueError, match=f"does not go with {next(iter(option))}"):
+    with pytest.raises(ValueError, match=f"cannot be combined with {next(iter(option))}"):
         rf.search("drain a node", rerank=True, **option)
 
 

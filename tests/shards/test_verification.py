@@ -65,7 +65,7 @@ def test_an_object_that_is_damaged_missing_or_short_is_named(kb):
     found = told(kb)
     assert len(found) == 3
     for path, what in (
-        (first, "its SHA-256 is another"),
+        (first, "its SHA-256 differs"),
         (second, "bytes, not"),
         (third, "No such file"),
     ):
@@ -80,7 +80,7 @@ def test_an_object_that_is_damaged_missing_or_short_is_named(kb):
 def test_what_a_manifest_says_of_a_shard_must_be_so(kb, field, value):
     lie(kb, lambda said: said["shards"][1].update({field: value}))
     (found,) = told(kb)
-    assert f"the manifest's field {field!r} is not what the shard says" in found
+    assert f"the manifest's field {field!r} differs from the shard" in found
 
 
 def test_statistics_are_counted_anew(kb, tmp_path):
@@ -90,8 +90,8 @@ def test_statistics_are_counted_anew(kb, tmp_path):
     (kb / theirs["path"]).write_bytes((other / theirs["path"]).read_bytes())
     lie(kb, lambda said: said["statistics"].update(file=theirs))
     found = told(kb)
-    assert any("the frequencies of terms are not those of the shards" in line for line in found)
-    assert any("the sample is not that of the shards" in line for line in found)
+    assert any("the frequencies of terms differ from those of the shards" in line for line in found)
+    assert any("the sample differs from that of the shards" in line for line in found)
 
 
 def test_the_manifest_before_is_the_one_that_is_named(kb):
@@ -101,7 +101,7 @@ def test_the_manifest_before_is_the_one_that_is_named(kb):
     path.chmod(0o644)
     path.write_text(path.read_text() + "\n")
     (found,) = told(kb)
-    assert "is not the manifest that the next one follows" in found
+    assert "is not the manifest that the next generation follows" in found
     path.unlink()  # as vacuum does
     assert told(kb) == []
 

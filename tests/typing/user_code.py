@@ -184,7 +184,7 @@ def by_blocks(folder: Path) -> list[str]:
     found: list[ragfile.Candidate] = ragfile.retrieve("pods", plan, store)
     fused = ragfile.fuse([found, found], "rrf", {"limit": 2})
     better = ragfile.rerank("pods", fused)
-    spans: list[dict[str, Any]] = ragfile.compress("pods", better, {"sentences": 1})
+    spans = ragfile.compress("pods", better, {"sentences": 1})
     return [span["text"] for span in spans]
 
 

@@ -267,8 +267,8 @@ def test_verify_finds_legs_that_cover_other_rows_and_ids_that_live_twice(tmp_pat
     with ragfile.open(path) as rf:
         first, second = (segment.number for segment in rf.rows.segments)
     damages = {
-        "lives in segments": lambda w: (w.drop("rag.tombs", first), w.rows(first, 9)),
-        "lives in part": lambda w: (
+        "is live in segments": lambda w: (w.drop("rag.tombs", first), w.rows(first, 9)),
+        "is deleted in part": lambda w: (
             w.add("rag.tombs", b"\1" + bytes(7), first, items=1),
             w.rows(first, 9, 8),
         ),
@@ -339,7 +339,7 @@ def test_an_edit_reads_the_record_of_a_deleted_document_once(tmp_path):
 def test_an_edit_maps_its_file_once(tmp_path):
     path = tmp_path / "f"
     fresh(path, [{"id": "d", "text": "abc"}])
-    with ragfile.edit(path) as w, open("/proc/self/maps") as maps:
+    with ragfile.edit(path) as w, open("/proc/self/maps", errors="surrogateescape") as maps:
         assert w.archive.document("d").text == "abc"
         assert sum(str(path) in line for line in maps) == 1
 

@@ -1,4 +1,4 @@
-/* check.c - every byte of a file, all of which is in memory for it: the container's own
+/* check.c - verify every byte of a file that is entirely in memory, with the container's own
  * verification. */
 #include <math.h>
 #include <stdlib.h>
@@ -23,8 +23,8 @@ static void keep(void *context, const struct rag_fault *found) {
     if (fault_count < fault_room) faults[fault_count++] = *found;
 }
 
-/* Checks the newest commit of a file's bytes, with full every older one, too. *count gets how many
- * faults there are: check_fault tells each. */
+/* Check the newest commit of a file's bytes; with full, every older one too. *count gets the number
+ * of faults; check_fault selects each. */
 EXPORT(check) int check(const uint8_t *bytes, size_t size, int full, uint32_t *count) {
     struct rag_reader *reader;
     struct rag_verdict verdict;
@@ -37,7 +37,7 @@ EXPORT(check) int check(const uint8_t *bytes, size_t size, int full, uint32_t *c
     return RAG_OK;
 }
 
-/* Makes a fault the one that fault_what and its like tell; its status. */
+/* Select fault i for fault_what and its like; return its status. */
 EXPORT(check_fault) int check_fault(uint32_t i) {
     fault = faults[i];
     return (int)fault.status;
@@ -49,7 +49,7 @@ static enum rag_status bad_bare(uint64_t at, const char *what) {
     return RAG_CORRUPT;
 }
 
-/* Rows are NaN if and only if they are named. */
+/* Check that exactly the named rows are NaN. */
 static enum rag_status check_rows(const struct segment *segment, const uint8_t *bits) {
     const struct rag_matrix *matrix = &segment->matrix;
     float *scratch = malloc(4 * (size_t)matrix->dim + 8);
@@ -79,7 +79,7 @@ static enum rag_status check_bits(const uint8_t *bits, uint64_t size, uint64_t r
     return RAG_OK;
 }
 
-/* Checks that a segment's rag.bare is true, if it has one. */
+/* Check a segment's rag.bare, if it has one. */
 EXPORT(check_bare) int check_bare(uint32_t i) {
     struct segment *segment = &file.segments[i];
     const uint32_t number = segment->record.number;
@@ -119,8 +119,8 @@ static enum rag_status bad_sample(uint64_t at, const char *what) {
     return RAG_CORRUPT;
 }
 
-/* The entries that can still be picked are the first of all rows that can, in order; no such row
- * outside the section comes before its last entry. Room is for one more than the entries. */
+/* Check that the entries still eligible are the first of all eligible rows, in order: no eligible
+ * row outside the section precedes its last entry. Has room for one more than the entries. */
 static enum rag_status compare_first(struct segment *segment, uint64_t *hashes, uint64_t *rows) {
     const struct rag_stored_sample *stored = &segment->sample;
     const uint64_t *can = segment_sampled(segment);
@@ -153,7 +153,7 @@ static enum rag_status check_first(struct segment *segment) {
     return status;
 }
 
-/* Entries have the hashes of their rows' keys, deleted ones too. */
+/* Check the hashes of the entries' row keys, deleted rows included. */
 static enum rag_status check_hash(const struct segment *segment, uint64_t row, uint64_t hash) {
     uint64_t only[1], there[1];
     size_t found = 0;
@@ -193,7 +193,7 @@ static enum rag_status check_entries(const struct segment *segment) {
     return status;
 }
 
-/* Checks that a segment's rag.sample is true, if it has one, after its rag.bare. */
+/* Check a segment's rag.sample, if it has one; call after check_bare. */
 EXPORT(check_sample) int check_sample(uint32_t i) {
     struct segment *segment = &file.segments[i];
     bool found;
@@ -208,7 +208,7 @@ EXPORT(check_sample) int check_sample(uint32_t i) {
     return status == RAG_OK ? (int)check_entries(segment) : (int)status;
 }
 
-/* Checks that a segment's shadow, once vectors_open has found it, is true of every row. */
+/* Check that the bounds of a segment's shadow hold for every row; call after vectors_open. */
 EXPORT(check_shadow) int check_shadow(uint32_t i) {
     const struct segment *segment = &file.segments[i];
     if (!segment->has_shadow) return RAG_OK;

@@ -1,8 +1,8 @@
-/* door.c - opening: the commit, its sections, its segments, and the reasons of failures.
+/* door.c - open a file: the commit, its sections, its segments, and the causes of failures.
  *
- * JavaScript sees numbers. A call returns a status; what else it has to say is in `answer`, an
- * array of numbers whose meaning stands at each function. Offsets and sizes are doubles, exact up
- * to 2^53. */
+ * JavaScript receives numbers. A call returns a status and leaves further results in `answer`, an
+ * array of numbers; each function documents its layout. Offsets and sizes are doubles, exact up to
+ * 2^53. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -32,7 +32,7 @@ EXPORT(hash) void door_hash(const void *bytes, size_t size, uint32_t *halves) {
     halves[0] = (uint32_t)hash, halves[1] = (uint32_t)(hash >> 32);
 }
 
-/* The first eleven bytes. answer: major, minor, patch, whether big-endian. */
+/* Parse the first eleven bytes. answer: major, minor, patch, whether big-endian. */
 EXPORT(header) int door_header(const uint8_t *bytes, size_t size) {
     struct rag_header header;
     const enum rag_status status = rag_header_read(bytes, size, &header, &fault);
@@ -42,7 +42,7 @@ EXPORT(header) int door_header(const uint8_t *bytes, size_t size) {
     return RAG_OK;
 }
 
-/* What was made of another generation goes: nothing is asked of it before the right one is open. */
+/* Release everything built from another generation before opening the next one. */
 static void let_go(void) {
     for (size_t i = 0; file.segments && i < file.count; i++) {
         free(file.segments[i].alive);
@@ -53,7 +53,7 @@ static void let_go(void) {
     file = (struct file){0};
 }
 
-/* Opens a generation by the container's own count, or the newest for 0. */
+/* Open a generation by the container's own number, or the newest for 0. */
 EXPORT(open) int door_open(double size, double generation) {
     struct rag_reader *reader;
     rag_init(NULL);
@@ -105,7 +105,7 @@ enum rag_status section_guard(const char *name, uint32_t segment, struct rag_gua
     return *found ? rag_reader_guard(file.reader, (uint32_t)i, guard, &fault) : RAG_OK;
 }
 
-/* A whole section, checked. answer: where it is, its size. */
+/* Read and check a whole section. answer: its address, its size. */
 EXPORT(section) int door_section(const char *name, uint32_t segment) {
     struct rag_guard guard;
     bool found;
@@ -137,7 +137,7 @@ static enum rag_status read_tombs(struct segment *segment) {
     return RAG_OK;
 }
 
-/* Takes the segments of the commit, with their deleted rows. */
+/* Open the segments of the commit, with their deleted rows. */
 EXPORT(open_segments) int door_open_segments(int metric) {
     enum rag_status status = RAG_OK, each;
     uint64_t base = 0;
@@ -165,10 +165,11 @@ EXPORT(segment) int door_segment(uint32_t i) {
     return RAG_OK;
 }
 
-/* The words of live rows, or NULL. */
+/* Return the bitmap of live rows, or NULL. */
 EXPORT(alive) const uint64_t *door_alive(uint32_t i) { return file.segments[i].alive; }
 
-/* Which rows questions find from now on: one byte a row of the file, or NULL for all live ones. */
+/* Restrict later queries to rows of the mask: one byte per row of the file, or NULL for all live
+ * rows. */
 EXPORT(filter) int door_filter(const uint8_t *mask) {
     for (size_t i = 0; i < file.count; i++) {
         struct segment *segment = &file.segments[i];
@@ -238,8 +239,8 @@ enum rag_status segment_streams(struct segment *segment) {
 
 /* --------------------------------------------------------------------------------- finer sums */
 
-/* Whether a section of the table of contents is these bytes: sums of a section that was written
- * again are of no use. */
+/* True if the table of contents has a section at these bytes: sums of a rewritten section are
+ * useless. */
 static bool is_section(uint64_t at, uint64_t size, uint32_t segment) {
     for (uint32_t i = 0; i < file.commit.entries; i++) {
         struct rag_entry e;
@@ -264,7 +265,7 @@ static enum rag_status take_fine(struct segment *segment) {
     return status;
 }
 
-/* Takes the finer sums of all segments into use, before anything else of them is read. */
+/* Enable the finer sums of all segments; call before reading anything else of them. */
 EXPORT(fine_open) int door_fine_open(void) {
     enum rag_status status = RAG_OK;
     for (size_t i = 0; i < file.count; i++) {

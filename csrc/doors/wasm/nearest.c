@@ -1,4 +1,4 @@
-/* nearest.c - questions by vector: matrices, the embedded model, the sample that calibrates
+/* nearest.c - queries by vector: matrices, the embedded model, the sample that calibrates
  * fusion. */
 #include <math.h>
 #include <stdlib.h>
@@ -65,7 +65,7 @@ static enum rag_status open_shadow(struct segment *segment) {
     return status;
 }
 
-/* The rows without a vector: none, those of rag.bare, or all of a segment without vectors. */
+/* Read the rows without a vector: none, those of rag.bare, or all of a segment without vectors. */
 static enum rag_status read_bare(struct segment *segment) {
     const uint64_t rows = segment->record.rows, words = (rows + 63) / 64;
     struct rag_guard guard;
@@ -109,8 +109,8 @@ static enum rag_status add_leg(struct segment *segment) {
     return RAG_OK;
 }
 
-/* Opens the vectors of all segments with live rows that have some; their dimension goes to
- * *dimension. */
+/* Open the vectors of all segments with live rows that have some; *dimension gets their
+ * dimension. */
 EXPORT(vectors_open) int vectors_open(uint32_t *dimension) {
     enum rag_status status = RAG_OK;
     if (!legs) legs = calloc(file.count + 1, sizeof *legs);
@@ -129,7 +129,7 @@ EXPORT(vectors_open) int vectors_open(uint32_t *dimension) {
 
 EXPORT(vectors_segments) size_t vectors_segments(void) { return leg_count; }
 
-/* How many bytes a search has to hold at once: the shadows, or the vectors that have none. */
+/* Return the bytes that a search must hold at once: the shadows, and vectors without a shadow. */
 EXPORT(vectors_size) double vectors_size(void) {
     double size = 0;
     for (size_t i = 0; i < leg_count; i++)
@@ -147,7 +147,8 @@ static enum rag_status check_query(const float *query, size_t size) {
     return RAG_OK;
 }
 
-/* The k best rows of the file; *kept of them. Rows and scores have room for k of each segment. */
+/* Find the k best rows of the file; *kept gets their count. Rows and scores have room for k per
+ * segment. */
 EXPORT(vectors_nearest)
 int vectors_nearest(const float *query, size_t size, size_t k, float least, int64_t *rows,
                     float *scores, size_t *kept) {
@@ -189,7 +190,7 @@ static enum rag_status bring_rows(const int64_t *rows, size_t count) {
     return status;
 }
 
-/* The canonical scores of rows of the file; NaN for one without a vector. */
+/* Compute the canonical scores of rows of the file; NaN for one without a vector. */
 EXPORT(vectors_score)
 int vectors_score(const float *query, size_t size, const int64_t *rows, size_t count,
                   float *scores) {
@@ -207,7 +208,7 @@ int vectors_score(const float *query, size_t size, const int64_t *rows, size_t c
     return (int)status;
 }
 
-/* A row's stored vector as floats; NaN for a row of a segment that is not searched. */
+/* Copy a row's stored vector as floats; NaN for a row of a segment that is not searched. */
 EXPORT(vectors_row) int vectors_row(double row, float *out) {
     const struct segment *segment = segment_of((uint64_t)row);
     if (!segment) return (int)rag_fail(&fault, RAG_ARGUMENT, (uint64_t)row, "no such vector");
@@ -222,7 +223,7 @@ EXPORT(vectors_row) int vectors_row(double row, float *out) {
 
 /* ------------------------------------------------------------------------------------ the model */
 
-/* Takes a model file into use; its bytes stay where they are. answer: dimensions, the name. */
+/* Open a model file; its bytes must stay in place. answer: dimensions, the name. */
 EXPORT(model_open)
 int model_open(const void *bytes, size_t size, uint32_t *dims, const char **name) {
     const enum rag_status status = rag_model_open(bytes, size, &model, &fault);
@@ -239,7 +240,7 @@ EXPORT(model_embed) void model_embed(const uint8_t *text, size_t size, float *ou
 struct picked {
     uint64_t hash;
     int64_t row;
-    const struct rag_stored_sample *stored; /* where its vector is, too, or NULL */
+    const struct rag_stored_sample *stored; /* the section that also stores its vector, or NULL */
     uint64_t place;
 };
 
@@ -254,7 +255,7 @@ static bool can_be_picked(const struct segment *segment, uint64_t row) {
     return !rows || (rows[row / 64] >> row % 64 & 1);
 }
 
-/* The live entries of rag.sample; *enough says whether they are all that a sample wants. */
+/* Pick the live entries of rag.sample; *enough is set if they suffice for a sample. */
 static enum rag_status pick_stored(struct segment *segment, struct picked *out, size_t *count,
                                    bool *enough) {
     struct rag_stored_sample *stored = &segment->sample;
@@ -276,7 +277,7 @@ static enum rag_status pick_stored(struct segment *segment, struct picked *out, 
     return status;
 }
 
-/* Chunks, documents and ids are read from one end to the other. */
+/* Chunks, documents and ids are read sequentially. */
 enum rag_status segment_records_whole(struct segment *segment) {
     enum rag_status status = segment_records(segment);
     if (status != RAG_OK) return status;
@@ -316,7 +317,7 @@ static enum rag_status pick(struct picked *all, size_t *count) {
     return status;
 }
 
-/* The vector that lies in rag.sample, or the row's own. */
+/* Copy the vector from rag.sample, or the row's own. */
 static enum rag_status copy_vector(const struct picked *one, float *out) {
     if (!one->stored) return (enum rag_status)vectors_row((double)one->row, out);
     const struct rag_guard *guard = &one->stored->guard;
@@ -365,7 +366,7 @@ static enum rag_status make_sample(void) {
     return status;
 }
 
-/* Mean and deviation of a query's scores over the file's sample. */
+/* Compute mean and deviation of a query's scores over the file's sample. */
 EXPORT(sample_moments) int sample_moments(const float *query, size_t size, double *moments) {
     enum rag_status status = check_query(query, size);
     if (status == RAG_OK && !sample_rows) status = make_sample();

@@ -1,18 +1,17 @@
-/* pages.c - a file of any size in bounded memory: stretches of sections that were fetched, checked
- * and kept.
+/* pages.c - a cache of fetched and checked stretches of sections, for files of any size in bounded
+ * memory.
  *
- * A page is a run of whole blocks of one section, which lie side by side. To hold a stretch is to
- * have a page with all of its blocks. Where the blocks are spread over several pages, a new page
- * takes them together. The old ones stay where they are until the caller is done with what was lent
- * (rag_pages_forget), then they go.
+ * A page is a run of consecutive whole blocks of one section. A stretch is held if one page has all
+ * of its blocks. If its blocks are spread over several pages, a new page combines them. The old
+ * pages stay valid until the caller releases the lent bytes (rag_pages_forget), which frees them.
  *
- * A block is checked when it becomes part of a page, never later: its bytes are this program's own.
- * What is dropped and fetched again is checked again. The sums of a section's 64 KiB blocks are a
- * page of their own, checked against the table of contents. A section that rag.fine covers has
- * smaller blocks, whose sums are a stretch of rag.fine.
+ * A block is checked once, when it enters a page: its bytes are a private copy. A block fetched
+ * again is checked again. The sums of a section's 64 KiB blocks are a page of their own, checked
+ * against the table of contents. A section that rag.fine covers has smaller blocks, with their sums
+ * in a stretch of rag.fine.
  *
- * Bytes of no section (front page, footers, table) are pages of a space without sums: whoever reads
- * them checks them. */
+ * Bytes outside sections (front page, footers, table) are pages of a space without sums; their
+ * readers check them. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,7 +26,7 @@ enum { SLACK = 128, RAW_ALIGN = 64 };
 struct page {
     uint64_t at, size; /* in the section */
     uint8_t *bytes;
-    uint64_t used; /* the round that asked for it last */
+    uint64_t used; /* the last round that used it */
     bool is_spare; /* a larger page has all of it */
 };
 
@@ -36,8 +35,8 @@ struct space {
     uint64_t at, size, sums_hash, grain, longest;
     struct page *pages; /* in order of at */
     size_t count, room, last;
-    bool overlaps;  /* some pages share blocks: the one of the last look can be the shorter */
-    uint64_t *sums; /* of 64 KiB blocks, once they are here */
+    bool overlaps;          /* some pages share blocks: the page found last can be the shorter */
+    uint64_t *sums;         /* of 64 KiB blocks, once fetched */
     struct rag_guard finer; /* rag.fine, where grain is not RAG_BLOCK */
     uint64_t finer_at;
     bool is_raw;
@@ -94,7 +93,7 @@ void rag_pages_fine(uint64_t section_at, uint64_t size, uint32_t grain,
 
 /* ---------------------------------------------------------------------------------------- pages */
 
-/* The first page that begins after `at`. */
+/* Return the first page that begins after `at`. */
 static size_t page_after(const struct space *space, uint64_t at) {
     size_t low = 0, high = space->count;
     while (low < high) {
@@ -105,7 +104,7 @@ static size_t page_after(const struct space *space, uint64_t at) {
     return low;
 }
 
-/* The page that has the byte at `at` and the most after it, or NULL. */
+/* Return the page that contains `at` and the most bytes after it, or NULL. */
 static struct page *page_at(struct space *space, uint64_t at) {
     struct page *best = NULL;
     if (!space->overlaps && space->last < space->count) {
@@ -127,7 +126,7 @@ static struct page *page_holding(struct space *space, uint64_t from, uint64_t to
     return page && page->at + page->size >= to ? page : NULL;
 }
 
-/* Finds out what a new page has to do with the others. */
+/* Compare a new page with its neighbours: note overlaps and mark redundant pages. */
 static void compare(struct space *space, size_t i) {
     const struct page *page = &space->pages[i];
     const uint64_t end = page->at + page->size;
@@ -167,7 +166,7 @@ static size_t blocks_of(const struct space *space) {
     return (size_t)((space->size + RAG_BLOCK - 1) / RAG_BLOCK);
 }
 
-/* Makes the sums of 64 KiB blocks be here. */
+/* Fetch the sums of 64 KiB blocks. */
 static enum rag_status hold_sums(struct space *space, const struct rag_guard *guard,
                                  struct rag_fault *why) {
     const size_t size = 8 * blocks_of(space);
@@ -197,7 +196,7 @@ static uint64_t sum_of(const struct space *space, uint64_t at) {
 
 /* ---------------------------------------------------------------------------------------- holds */
 
-/* The blocks that a stretch touches. */
+/* Widen a stretch to whole blocks. */
 static void widen(const struct space *space, uint64_t at, uint64_t size, uint64_t *from,
                   uint64_t *to) {
     *from = at / space->grain * space->grain;
@@ -205,13 +204,13 @@ static void widen(const struct space *space, uint64_t at, uint64_t size, uint64_
     if (*to > space->size) *to = space->size;
 }
 
-/* The end of the run of blocks at `at` that are in no page. */
+/* Return the end of the run of blocks from `at` that are in no page. */
 static uint64_t gap_end(struct space *space, uint64_t at, uint64_t to) {
     while (at < to && !page_at(space, at)) at += space->grain;
     return at < to ? at : to;
 }
 
-/* Notes with the host what is missing; RAG_SOURCE if anything is. */
+/* Request missing bytes from the host; return RAG_SOURCE if there are any. */
 static enum rag_status want(struct space *space, const struct rag_guard *guard, uint64_t from,
                             uint64_t to, struct rag_fault *why) {
     enum rag_status status = RAG_OK, sums = RAG_OK;
@@ -240,7 +239,7 @@ static enum rag_status check_blocks(const struct space *space, const struct rag_
     return RAG_OK;
 }
 
-/* Fills a new page from pages and from the host. */
+/* Fill a new page from existing pages and from the host. */
 static enum rag_status fill(struct space *space, const struct rag_guard *guard, struct page *page,
                             struct rag_fault *why) {
     const uint64_t to = page->at + page->size;
@@ -279,7 +278,7 @@ static enum rag_status outside(const struct rag_guard *guard, uint64_t at, struc
     return corrupt(guard, at, "a stretch lies outside its section", why);
 }
 
-/* Wants that reach over a section's end are cut there, as in rag_ready. */
+/* Wants that extend past a section's end are truncated, as in rag_ready. */
 static enum rag_status hold(void *context, const struct rag_want *wants, size_t count,
                             struct rag_fault *why) {
     enum rag_status status = RAG_OK;
@@ -304,7 +303,7 @@ static enum rag_status hold(void *context, const struct rag_want *wants, size_t 
         if (status != RAG_OK)
             return rag_fail(why, status, 0, "bytes that are elsewhere are not here yet");
     }
-    /* a single check must not pass over a stretch that is not there */
+    /* a single check must not skip a stretch that is absent */
     if (count == 1 && wants->size > 0 &&
         (wants->at > wants->guard->size || wants->size > wants->guard->size - wants->at))
         return outside(wants->guard, wants->at, why);
@@ -326,7 +325,7 @@ static enum rag_status whole(void *context, uint64_t at, uint64_t size, const ui
     uint64_t from, to;
     (void)context;
     widen(&raw, at, size, &from, &to);
-    if (to > at + size) to = at + size; /* the file can end there */
+    if (to > at + size) to = at + size; /* the file may end before it */
     struct page *page = page_holding(&raw, from, to);
     enum rag_status status = page ? RAG_OK : want(&raw, NULL, from, to, why);
     if (!page && status == RAG_OK) status = page_make(&raw, NULL, from, to, why);
@@ -367,8 +366,8 @@ static void drop_all(uint64_t before) {
     drop_pages(&raw, before);
 }
 
-/* The bytes of pages by the round that used them, oldest first, until the rest fits: rounds are
- * halved, for a page's exact age does not matter. */
+/* Free the oldest pages until the rest fits `most` bytes, by last round used. Bisecting rounds is
+ * enough: a page's exact age does not matter. */
 void rag_pages_forget(uint64_t most) {
     drop_all(0);
     for (uint64_t age = now; kept > most && age > 0; age /= 2) drop_all(now - age + 1);

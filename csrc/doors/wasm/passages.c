@@ -1,5 +1,5 @@
-/* passages.c - what rows are: chunk and document records, ids, and stretches of the streams of
- * texts and metadata, unpacked. */
+/* passages.c - read rows: chunk and document records, ids, and unpacked stretches of the text and
+ * metadata streams. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,7 +11,7 @@ enum { UNPACKED_MOST = 4 << 20 };
 
 /* ------------------------------------------------------------------------------------- unpacked */
 
-/* The blocks that were unpacked last: texts that are shown together often share them. */
+/* The most recently unpacked blocks: texts shown together often share them. */
 struct unpacked {
     const struct rag_stream *stream;
     uint64_t block, used;
@@ -31,7 +31,8 @@ static struct unpacked *find_unpacked(const struct rag_stream *stream, uint64_t 
     return NULL;
 }
 
-/* The place of the block that was used longest ago; more than one goes while all take too much. */
+/* Return the least recently used slot; free further slots while all of them take too much
+ * memory. */
 static struct unpacked *free_place(size_t size) {
     struct unpacked *oldest = NULL;
     for (size_t total = UNPACKED_MOST + 1; total > UNPACKED_MOST;) {
@@ -95,7 +96,7 @@ static enum rag_status make_room(size_t size) {
     return RAG_OK;
 }
 
-/* The blocks of a stretch, asked for together. */
+/* Fetch the blocks of a stretch in one request. */
 static enum rag_status bring(const struct rag_stream *stream, uint64_t first, uint64_t last) {
     enum rag_status status = RAG_OK;
     struct rag_block block;
@@ -131,7 +132,8 @@ EXPORT(streams_open) int streams_open(uint32_t segment) {
     return (int)segment_streams(&file.segments[segment]);
 }
 
-/* Bytes [at, at + size) of a segment's texts, or of its metadata, at *bytes until the next call. */
+/* Read bytes [at, at + size) of a segment's texts, or of its metadata; *bytes is valid until the
+ * next call. */
 EXPORT(stream_read)
 int stream_read(uint32_t segment, int is_meta, double at, double size, const uint8_t **bytes) {
     struct segment *one = &file.segments[segment];
@@ -196,7 +198,7 @@ EXPORT(record_count) double record_count(uint32_t segment) {
     return (double)file.segments[segment].records.count;
 }
 
-/* The number of the document with an id, or -1. */
+/* Return the number of the document with an id, or -1. */
 EXPORT(record_find)
 int record_find(uint32_t segment, const uint8_t *id, size_t size, double *number) {
     uint64_t i = 0;
@@ -207,7 +209,7 @@ int record_find(uint32_t segment, const uint8_t *id, size_t size, double *number
     return (int)status;
 }
 
-/* The row of a document's chunk, or -1. */
+/* Return the row of a document's chunk, or -1. */
 EXPORT(record_row) int record_row(uint32_t segment, double document, double index, double *row) {
     uint64_t i = 0;
     struct segment *one = &file.segments[segment];
@@ -218,8 +220,8 @@ EXPORT(record_row) int record_row(uint32_t segment, double document, double inde
     return (int)status;
 }
 
-/* Everything that is said of all rows, or of all documents: what a filter looks at. Chunk and
- * document records have to be here whole. */
+/* Write the columns that a filter reads, of all rows or all documents. Chunk and document records
+ * must be held whole. */
 EXPORT(record_all)
 int record_all(uint32_t segment, int of_rows, double *at, uint32_t *size, uint32_t *document) {
     struct segment *one = &file.segments[segment];
@@ -246,7 +248,7 @@ int record_all(uint32_t segment, int of_rows, double *at, uint32_t *size, uint32
 
 /* ---------------------------------------------------------------------------------------- plans */
 
-/* Where a row's document, its id and its blocks of the streams lie. */
+/* Fetch a row's document, its id and its blocks of the streams. */
 static enum rag_status bring_document(const struct segment *segment, uint64_t row) {
     const struct rag_records *records = &segment->records;
     struct rag_chunk c;
@@ -289,8 +291,8 @@ static enum rag_status bring_contents(const struct segment *segment, uint64_t ro
     return status;
 }
 
-/* All that makes passages of rows of the file, asked for together: records and the streams' ends,
- * documents with the places of ids and the streams' tables, ids with texts and metadata. */
+/* Fetch all parts of the passages of rows in three requests: records with the streams' ends,
+ * documents with id offsets and the streams' tables, ids with texts and metadata. */
 EXPORT(passages_ready) int passages_ready(const int64_t *rows, size_t count) {
     for (int round = 0; round < 2; round++) {
         enum rag_status status = RAG_OK;
@@ -371,7 +373,7 @@ enum rag_status order_ties(int64_t *rows, const float *scores, size_t count) {
     return status;
 }
 
-/* The places of rows in the order of (document id, chunk index). */
+/* Return the positions of rows in the order of (document id, chunk index). */
 EXPORT(ties_of) int ties_of(const int64_t *rows, size_t count, int64_t *ties) {
     int64_t *sorted = malloc(8 * count + 8);
     if (!sorted) return (int)rag_fail(&fault, RAG_MEMORY, 0, "no memory to rank");

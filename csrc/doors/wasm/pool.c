@@ -1,5 +1,5 @@
-/* pool.c - rag_parallel where there are no threads: WebAssembly in a page, where shared memory
- * would need headers that most hosts do not send. */
+/* pool.c - rag_parallel without threads: in a web page, WebAssembly threads need shared memory, and
+ * that needs headers that most hosts do not send. */
 #include "ragfile/machine.h"
 
 void rag_parallel(size_t count, int threads, void (*task)(void *context, size_t i), void *context) {

@@ -1,7 +1,7 @@
-/* words.c - questions by words: a text becomes terms, terms become rows with exact BM25 scores.
+/* words.c - queries by words: from text to terms to rows with exact BM25 scores.
  *
- * Stemming and stop words are the host's, as they are Python's elsewhere: words_ask hands out the
- * words that are new, words_resolve takes their terms. */
+ * The host does stemming and stop words, as Python does elsewhere: words_ask returns the new words,
+ * words_resolve takes their terms. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +37,7 @@ static enum rag_status open_one(struct segment *segment) {
                     "a segment has another number of rows than its postings");
 }
 
-/* Live rows' lengths, summed: those of deleted rows do not count. */
+/* Sum the lengths of live rows: deleted rows do not count. */
 static enum rag_status sum_lengths(struct segment *segment, const struct rag_lexicon_info *info) {
     if (!segment->alive) segment->live_length = info->total_length;
     if (!segment->alive || segment->live_length) return RAG_OK;
@@ -67,7 +67,7 @@ static enum rag_status add_leg(struct segment *segment) {
     return RAG_OK;
 }
 
-/* Opens the lexicons of all segments with live rows. */
+/* Open the lexicons of all segments with live rows. */
 EXPORT(words_open) int words_open(void) {
     enum rag_status status = RAG_OK;
     if (!vocabulary) vocabulary = rag_vocabulary_new();
@@ -85,7 +85,7 @@ EXPORT(words_open) int words_open(void) {
     return (int)status;
 }
 
-/* The configuration of a lexicon, copied while its bytes are here: *size gets its size. */
+/* Copy the configuration of a lexicon while its bytes are held; *size gets its size. */
 EXPORT(words_config) int words_config(uint32_t segment, const uint8_t **config, size_t *size) {
     struct rag_guard terms;
     struct rag_lexicon_info info;
@@ -105,8 +105,8 @@ EXPORT(words_config) int words_config(uint32_t segment, const uint8_t **config, 
 
 enum { VOCABULARY_MOST = 1 << 17, LENGTHS_MOST = 64 << 10 };
 
-/* Takes a question; rules are those of rag_analyze. Returns the words that have no term yet, each
- * followed by a NUL. */
+/* Set the query; rules are those of rag_analyze. Return the words without a term yet, each followed
+ * by a NUL. */
 EXPORT(words_ask)
 int words_ask(const uint8_t *text, size_t size, unsigned rules, const uint8_t **pending,
               size_t *pending_size) {
@@ -129,8 +129,8 @@ EXPORT(words_resolve) int words_resolve(const uint8_t *terms, size_t size) {
     return (int)status;
 }
 
-/* The question's terms: *count of them; each is bytes with a NUL after it in `out`, which has room
- * for `room`. Returns how many bytes that takes. */
+/* Write the query's *count terms, each followed by a NUL, to `out`, which has room for `room`
+ * bytes. Return the size needed. */
 EXPORT(words_terms) size_t words_terms(uint8_t *out, size_t room) {
     size_t count, used = 0;
     const struct rag_query_term *terms = rag_queries_terms(queries, 0, &count);
@@ -144,7 +144,7 @@ EXPORT(words_terms) size_t words_terms(uint8_t *out, size_t room) {
     return used;
 }
 
-/* Notes what is not here; true for a status that must end the call. */
+/* Record a request for missing bytes; return true for a status that must end the call. */
 static bool is_final(enum rag_status one, enum rag_status *status) {
     if (one != RAG_OK) *status = one;
     return one != RAG_OK && one != RAG_SOURCE;
@@ -161,15 +161,15 @@ static enum rag_status bring_list(const struct rag_lexicon *lexicon,
     return status;
 }
 
-/* The lengths of all rows, where they are so few that asking for single ones would save nothing. */
+/* Fetch the lengths of all rows, if they are too few for single requests to save anything. */
 static enum rag_status bring_lengths(const struct rag_lexicon *lexicon) {
     const uint64_t size = lexicon->info.rows * lexicon->length_width;
     const struct rag_want want = {&lexicon->terms, lexicon->lengths_at, size};
     return size > 0 && size <= LENGTHS_MOST ? rag_ready(&want, 1, &fault) : RAG_OK;
 }
 
-/* All that the terms need, asked for in as few rounds as there can be: the places of their lists
- * and the lengths of rows, then the lists. */
+/* Fetch everything that the terms need in the fewest rounds: list locations and row lengths, then
+ * the lists. */
 static enum rag_status bring_lists(void) {
     size_t count;
     const struct rag_query_term *terms = rag_queries_terms(queries, 0, &count);
@@ -188,8 +188,8 @@ static enum rag_status bring_lists(void) {
     return status;
 }
 
-/* The k best rows of the file for the question, best first; *kept of them. Rows and scores have
- * room for k of each segment. */
+/* Find the k best rows of the file for the query, best first; *kept gets their count. Rows and
+ * scores have room for k per segment. */
 EXPORT(words_match) int words_match(size_t k, int64_t *rows, float *scores, size_t *kept) {
     enum rag_status status = bring_lists();
     for (size_t s = 0; s < leg_count; s++) legs[s].where = searched[s]->where;
@@ -203,7 +203,7 @@ EXPORT(words_match) int words_match(size_t k, int64_t *rows, float *scores, size
     return (int)status;
 }
 
-/* The scores of rows of the file, in ascending order. */
+/* Score rows of the file, in ascending order. */
 EXPORT(words_score) int words_score(const int64_t *rows, size_t count, float *scores) {
     size_t term_count;
     enum rag_status status = bring_lists();
@@ -234,8 +234,8 @@ static void add_word(void *context, const struct rag_word *word) {
     list->used += size;
 }
 
-/* The words of a text: from, to, kind and size as four u32, and the word's bytes, filled up to a
- * multiple of four. Returns how many bytes that takes. */
+/* Write the words of a text: from, to, kind and size as four u32, then the word's bytes, padded to
+ * a multiple of four. Return the size written. */
 EXPORT(words_of)
 size_t words_of(const uint8_t *text, size_t size, unsigned rules, uint8_t *out, size_t room) {
     struct word_list list = {out, room, 0};

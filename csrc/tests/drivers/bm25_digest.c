@@ -1,5 +1,5 @@
-/* bm25_digest.c - builds a small lexicon, asks it, and prints a digest of the sections and all
- * answers. Every target and architecture must print the same digest. `make -C tests digest` builds
+/* bm25_digest.c - build and search a small lexicon, then print a digest of the sections and all
+ * results. Every target and architecture must print the same digest. `make -C tests digest` builds
  * it. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ static uint32_t draw(uint32_t below) {
     return (uint32_t)((state >> 32) % below);
 }
 
-/* Words whose frequencies fall off quickly, some of them not ASCII. */
+/* Draw words with a steep frequency distribution, some of them not ASCII. */
 static size_t draw_text(char *out, size_t words) {
     size_t size = 0;
     for (size_t i = 0; i < words; i++) {

@@ -1,12 +1,11 @@
-/* lent.c - a file whose bytes are lent, a stretch at a time, as a page in a browser has them: it
- * answers as the same file in memory does, to the bit; and where a stretch cannot be had, the call
- * that needs it says so.
+/* lent.c - compare a file read from lent stretches, as in a browser, with the same file in memory:
+ * results must match bit for bit, and a call must report a stretch that cannot be fetched.
  *
  *    lent MOST FILE...
  *
- * For each file all that a reader can ask is asked of its bytes, then of a source that lends them,
- * then again and again of a source that refuses its n-th stretch: MOST refusals, spread over all.
- * A refused call must end in the source's status, and nothing else may change. */
+ * For each file, run every reader call on its bytes, then on a source that lends them, then
+ * repeatedly on a source that refuses its n-th stretch: MOST refusals, spread over all. A refused
+ * call must end in the source's status, and nothing else may change. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +21,7 @@
 /* --------------------------------------------------------------------------------------- source */
 
 static const uint8_t *file;
-static long asked, refused; /* stretches asked for; the one that is refused, or 0 */
+static long asked, refused; /* stretches requested; number of the refused one, or 0 */
 
 static enum rag_status refuse_or(struct rag_fault *fault) {
     if (++asked != refused) return RAG_OK;
@@ -60,7 +59,7 @@ static void note(const void *bytes, size_t size) {
     digest = rag_hash(both, sizeof both);
 }
 
-/* Whether a call went well. One that did not was refused by the source, if by anybody. */
+/* Check a call's status. Only the source's refusal may fail it. */
 static bool well(enum rag_status status) {
     if (status == RAG_OK) return true;
     MUST(refused ? status == RAG_SOURCE : status != RAG_SOURCE);
@@ -182,7 +181,7 @@ static void ask_checks(const struct rag_segment *s) {
     else if (s->shadow) (void)well(rag_shadow_check(s->shadow, s->matrix, &fault));
 }
 
-/* Every search of a matrix: of all rows, of a few, of most; by one query, by some, by many. */
+/* Search a matrix in every way: all rows, few, most; one query, some, many. */
 static void ask_matrix(const struct opened *o, const struct rag_matrix *matrix) {
     struct rag_shadow shadow;
     struct rag_clusters clusters;

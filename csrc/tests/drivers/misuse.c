@@ -1,10 +1,10 @@
-/* misuse.c - callers that break the contract of ragfile.h: each is refused, with and without a
- * place for the fault, and what went well before is none the worse for it.
+/* misuse.c - calls that break the contract of ragfile.h: each must be refused, with and without a
+ * fault record, and must leave earlier work intact.
  *
  *    misuse FOLDER
  *
- * Python's side of the core checks much before it calls, so most of these refusals are met from C
- * alone. */
+ * The Python bindings check many arguments first, so only C callers reach most of these
+ * refusals. */
 #include <fcntl.h>
 #include <float.h>
 #include <math.h>
@@ -23,7 +23,7 @@
     ((condition) ? (void)0 \
                  : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), abort()))
 
-/* The call, which names its fault f, is refused with this status. */
+/* Check that the call, which names its fault f, returns this status. */
 #define REFUSED(expected, call)                                 \
     do {                                                        \
         struct rag_fault fault = {0}, *f = &fault;              \
@@ -46,7 +46,7 @@ static void put(struct rag_writer *w, const char *name, uint32_t segment, size_t
     MUST(rag_section_end(w, items, NULL) == RAG_OK);
 }
 
-/* A writer that is asked for the impossible refuses and goes on. */
+/* A writer refuses invalid requests and continues. */
 static void misuse_writer(void) {
     struct rag_writer *w;
     uint32_t segment;
@@ -67,13 +67,13 @@ static void misuse_writer(void) {
     put(w, "rag.docs", 1, 10, 3);
     REFUSED(RAG_ARGUMENT, rag_section_drop(w, "rag.docs", 1, f));
     REFUSED(RAG_ARGUMENT, rag_section_drop(w, "rag.docs", 2, f));
-    REFUSED(RAG_ARGUMENT, rag_writer_commit(w, 1, "", 0, f)); /* no rows were given */
+    REFUSED(RAG_ARGUMENT, rag_writer_commit(w, 1, "", 0, f)); /* without any rows */
     MUST(rag_section_begin(w, "rag.ids", 1, 0, &at, NULL) == RAG_OK);
     REFUSED(RAG_ARGUMENT, rag_section_begin(w, "rag.meta", 1, 0, &at, f));
     REFUSED(RAG_ARGUMENT, rag_section_end(w, UINT64_MAX, f));
     REFUSED(RAG_ARGUMENT, rag_writer_commit(w, 1, "", 0, f));
     MUST(rag_section_end(w, 1, NULL) == RAG_OK);
-    MUST(rag_writer_rows(w, 1, 3, 2, NULL) == RAG_OK); /* and nothing says which one is dead */
+    MUST(rag_writer_rows(w, 1, 3, 2, NULL) == RAG_OK); /* without a bitmap of the dead row */
     REFUSED(RAG_ARGUMENT, rag_writer_commit(w, 1, "", 0, f));
     MUST(rag_writer_rows(w, 1, 3, 3, NULL) == RAG_OK);
     REFUSED(RAG_ARGUMENT, rag_writer_commit(w, 1, message, sizeof message, f));
@@ -86,7 +86,7 @@ static void misuse_writer(void) {
     rag_writer_discard(NULL);
 }
 
-/* Deletions that do not add up: a bitmap of another size, or of another count. */
+/* Inconsistent deletions: a bitmap of another size, or of another count. */
 static void misuse_tombs(size_t size, uint64_t items) {
     struct rag_writer *w;
     MUST(rag_writer_edit(path, &w, NULL) == RAG_OK);
@@ -96,7 +96,7 @@ static void misuse_tombs(size_t size, uint64_t items) {
     rag_writer_discard(w);
 }
 
-/* More segments than a file may have. */
+/* Exceed the limit of segments per file. */
 static void too_many_segments(void) {
     struct rag_writer *w;
     uint32_t segment = 0;
@@ -111,7 +111,7 @@ static void too_many_segments(void) {
     rag_writer_discard(w);
 }
 
-/* The file is as the first commit left it. */
+/* Check that the file still equals the first commit. */
 static void check_file(void) {
     struct rag_map map;
     struct rag_reader *reader;
@@ -136,7 +136,7 @@ static void check_file(void) {
 
 /* ------------------------------------------------------------------------------ files and forks */
 
-/* A forked child inherits its parent's writers, and can neither write with them nor end them. */
+/* A forked child inherits its parent's writers, but can neither write with them nor end them. */
 static void write_in_child(const char *folder) {
     struct rag_writer *w;
     struct rag_file *file;
@@ -159,7 +159,7 @@ static void write_in_child(const char *folder) {
     }
     int status = -1;
     MUST(child > 0 && waitpid(child, &status, 0) == child && status == 0);
-    MUST(rag_writer_pid(path) == getpid()); /* the lock is the parent's still */
+    MUST(rag_writer_pid(path) == getpid()); /* the parent still holds the lock */
     put(w, "own", 0, 10, 0);
     MUST(rag_writer_commit(w, 1, "", 0, NULL) == RAG_OK);
     rag_writer_discard(w);
@@ -167,7 +167,7 @@ static void write_in_child(const char *folder) {
     rag_file_discard(file);
 }
 
-/* A map takes the place of another, and a copy begins with a file, which might be empty. */
+/* A map replaces another, and a copy begins with a file, which may be empty. */
 static void exchange_maps(const char *folder) {
     struct rag_map map, none = {0};
     struct rag_file *file;
@@ -273,7 +273,7 @@ static void misuse_matrix(struct rag_matrix good) {
     REFUSED(RAG_CORRUPT, rag_matrix_check(&bad, f));
 }
 
-/* Scores that no binary32 holds are its largest; bounds stay on either side of them. */
+/* Scores beyond binary32 saturate; bounds stay on either side of them. */
 static void bounds_beyond_binary32(const struct rag_shadow *shadow,
                                    const struct rag_matrix *matrix) {
     const int64_t row[] = {3};
@@ -371,7 +371,7 @@ static struct rag_lexical_builder *three_words(void) {
     return b;
 }
 
-/* Whose terms are too long, too few or too many. */
+/* Terms that are too long, too few or too many. */
 static void misuse_terms(void) {
     static uint8_t terms[400];
     struct rag_lexical_builder *b = three_words();
@@ -391,7 +391,7 @@ static void misuse_builder(struct rag_lexical_builder *b) {
     static uint8_t config[UINT16_MAX + 1];
     const struct rag_sink nowhere = {keep, NULL};
     resolve(rag_lexical_builder_vocabulary(b));
-    REFUSED(RAG_ARGUMENT, rag_lexical_builder_commit(b, f)); /* the row goes on */
+    REFUSED(RAG_ARGUMENT, rag_lexical_builder_commit(b, f)); /* the row is still open */
     MUST(rag_lexical_builder_end_row(b, NULL) == RAG_OK);
     MUST(rag_lexical_builder_commit(b, NULL) == RAG_OK);
     REFUSED(RAG_LIMIT, rag_lexical_builder_finish(b, config, sizeof config, nowhere, nowhere, f));
@@ -487,7 +487,7 @@ static void misuse_model(void) {
     free(out);
 }
 
-/* One call answers for one segment that begins the file, and for no more than memory has. */
+/* One call serves one segment that begins the file, within available memory. */
 static void misuse_hybrid(void) {
     struct rag_part part = {.base = 0};
     const struct rag_fused out = {0};
@@ -523,7 +523,7 @@ static void count_task(void *context, size_t i) {
     __atomic_fetch_add((int *)context, 1, __ATOMIC_RELAXED);
 }
 
-/* More threads than the pool has room for: every task is done once. */
+/* With more threads than the pool has room for, every task still runs once. */
 static void too_many_threads(void) {
     int done = 0;
     rag_parallel(500, 400, count_task, &done);
@@ -532,8 +532,7 @@ static void too_many_threads(void) {
     MUST(done == 503);
 }
 
-/* More writers than the table of this process's locks remembers: the rest hold their locks all the
- * same. */
+/* With more writers than the process's lock table remembers, the rest still hold their locks. */
 static void too_many_writers(const char *folder) {
     enum { WRITERS = 300 };
     static struct rag_file *files[WRITERS];

@@ -1,11 +1,11 @@
-/* parity_fuzz.c - damaged and lying parity through scanning and repair, under sanitizers.
+/* parity_fuzz.c - scan and repair damaged and forged parity, under sanitizers.
  *
  *    parity_fuzz ROUNDS SEED FILE...
  *
  * Each round takes a file and changes it: bytes, stretches, its length, and numbers in the heads of
- * shards, whose hashes are then made right again, so that lies get past them. What must hold: no
- * access outside the bytes (they are allocated to the byte), no more room than twice the file, and
- * a repair that reports only stretches inside it. */
+ * shards, with their hashes recomputed so that the forgery passes them. Requirements: no access
+ * outside the bytes (allocated to the byte), at most twice the file's size in memory, and a repair
+ * that reports only stretches inside the file. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,7 +49,7 @@ static uint64_t tempting(uint64_t old, uint64_t size) {
     return values[chance(sizeof values / sizeof values[0])];
 }
 
-/* A field of one head, or of all heads, says something else. */
+/* Forge a field of one head, or of all heads. */
 static void lie(struct content *c) {
     const uint64_t field = 8 + 4 * chance(26);
     const bool wide = field < 72 || field >= 104, all = chance(2);
@@ -123,7 +123,7 @@ int main(int count, char **arguments) {
         struct content file = read_file(arguments[3 + chance((uint64_t)count - 3)]), c = file;
         struct seen seen = {0};
         change(&c);
-        c.bytes = malloc(c.size + (c.size == 0)); /* to the byte */
+        c.bytes = malloc(c.size + (c.size == 0)); /* sized to the byte */
         memcpy(c.bytes, file.bytes, c.size);
         done += repair(&c, &seen);
         restored += seen.restored, lost += seen.lost;

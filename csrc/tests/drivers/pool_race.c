@@ -1,9 +1,9 @@
-/* pool_race.c - the thread pool under sanitizers: every task runs once, whoever calls and however
- * many call at once.
+/* pool_race.c - the thread pool under sanitizers: every task runs once, for any caller and number
+ * of concurrent callers.
  *
  * Callers of several threads start jobs of all sizes, also in forked children and while pinned to
- * one CPU; a task notes its run without any lock, so that a race between tasks and their caller
- * would be a race of the sanitizer's. cc -std=gnu11 -g -fsanitize=thread -Icsrc/include -Icsrc
+ * one CPU; a task records its run without a lock, so that the sanitizer sees a race between tasks
+ * and their caller. cc -std=gnu11 -g -fsanitize=thread -Icsrc/include -Icsrc
  * csrc/tests/drivers/pool_race.c csrc/system/pool.c -lpthread -o race && ./race */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,9 +1,9 @@
-/* starve.c - every allocation and every system call of a writer and a reader fails once.
+/* starve.c - fail every allocation and every system call of a writer and a reader once.
  *
  * Linked with --wrap for each function below. A scenario runs again and again; in run n the n-th
- * wrapped call fails. After each run the file at the path must open as the commit before or the one
- * that was being made, verify without a fault, be free to edit, and nothing may be left: no
- * descriptor, no partial file, no memory (the leak checker sees to that). */
+ * wrapped call fails. After each run the file must open as the previous commit or the new one,
+ * verify without a fault, and be unlocked, with nothing left over: no descriptor, no partial file,
+ * no memory (the leak checker verifies that). */
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <errno.h>
@@ -24,8 +24,8 @@
          : (fprintf(stderr, "%s:%d: %s (call %ld)\n", __FILE__, __LINE__, #condition, call), \
             abort()))
 
-static long call = -1, left = -1; /* calls until one fails; negative: none will */
-static const char *failed;        /* the one that did */
+static long call = -1, left = -1; /* calls until one fails; negative: never */
+static const char *failed;        /* the function that failed */
 
 static bool fails(const char *name, int error) {
     if (left < 0 || left-- != 0) return false;
@@ -66,7 +66,7 @@ int __wrap_open(const char *path, int flags, ...) {
     return fails("open", EMFILE) ? -1 : __real_open(path, flags, mode);
 }
 
-/* Half of what was asked for arrives, then nothing more: a full disk. */
+/* Transfer half of the request, then nothing more: a full disk. */
 static bool disk_full;
 ssize_t __real_pwrite(int fd, const void *bytes, size_t size, off_t at);
 ssize_t __wrap_pwrite(int fd, const void *bytes, size_t size, off_t at);
@@ -95,8 +95,8 @@ static enum rag_status put(struct rag_writer *w, const char *name, uint32_t segm
     return status == RAG_OK ? rag_section_end(w, items, &fault) : status;
 }
 
-/* Three sections, one of them larger than the writer's buffer, and the commit. A failed call is not
- * the end for a careless caller: commit is tried all the same and has to refuse. */
+/* Write three sections, one larger than the writer's buffer, and commit. A careless caller commits
+ * even after a failed call, and commit has to refuse. */
 static enum rag_status fill(struct rag_writer *w, bool careless) {
     struct rag_fault fault;
     uint32_t segment = 0;
@@ -151,7 +151,7 @@ static void report(void *context, const struct rag_fault *fault) {
     if (!strstr(fault->what, "belong to none")) ++*(size_t *)context;
 }
 
-/* Opens, reads and verifies; the number of entries tells the states apart. */
+/* Open, read and verify; the number of entries identifies the state. */
 static enum rag_status run_read(uint32_t *entries) {
     struct rag_map map;
     struct rag_reader *reader = NULL;

@@ -1,10 +1,9 @@
-/* container.c - libFuzzer target: any bytes through open, guards, verify, and older generations.
+/* container.c - libFuzzer target: open, guards, verify and older generations on any bytes.
  *
- * The input is copied so that its last byte lies against a page that may not be touched, which
- * catches a read of one byte too many even where a sanitizer's red zone would be jumped over. What
- * a reader promises is asserted here as well: after a good open every entry lies inside the file,
- * in order, and is found by its name; a file that verifies without a fault has no section that
- * fails its checksums. */
+ * The input is copied to end at a guard page, which catches an overread by one byte even past a
+ * sanitizer's red zone. The target also asserts the reader's guarantees: after a successful open
+ * every entry is inside the file, in order, and found by its name; a file that verifies without a
+ * fault has no section that fails its checksums. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,7 +38,7 @@ static void ignore_fault(void *context, const struct rag_fault *fault) {
     ++*count;
 }
 
-/* How many sections fail their checksums. */
+/* Return the number of sections with failed checksums. */
 static size_t read_sections(struct rag_reader *reader, const struct rag_commit *commit,
                             size_t size) {
     uint64_t end = 4096;

@@ -1,10 +1,9 @@
-/* mutate.c - a mutator that knows the container, so that the fuzzer's files get past the checksums.
+/* mutate.c - a container-aware mutator, so that the fuzzer's files pass the checksums.
  *
- * One change (a number somewhere in a table, footer or superblock set to something tempting; bytes
- * of a section; a block of 64 moved, doubled or cut), then, seven times in eight, every hash of the
- * file is computed anew: block hashes, section hashes, tables, footers, identity, front page. What
- * is repaired is repaired by plain rules over whatever the bytes say now; numbers that lead outside
- * the file are left alone. */
+ * Make one change (set a number in a table, footer or superblock to a boundary value; change bytes
+ * of a section; move, double or cut a block of 64). Then, seven times in eight, recompute every
+ * hash of the file: block hashes, section hashes, tables, footers, identity, front page. The repair
+ * follows the changed bytes by plain rules and skips numbers that point outside the file. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -75,7 +74,7 @@ static void repair(uint8_t *data, size_t size) {
 
 /* --------------------------------------------------------------------------------------- change */
 
-/* A footer's offset, or 0. */
+/* Return the offset of a footer, or 0. */
 static size_t some_footer(const uint8_t *data, size_t size) {
     size_t found = 0, seen = 0;
     for (size_t at = FRONT_SIZE; at + FOOTER_SIZE <= size; at += FOOTER_SIZE)
@@ -120,7 +119,7 @@ static void change_number(uint8_t *data, size_t size, uint64_t from, uint64_t by
     }
 }
 
-/* A footer without its hash, a table of contents, or the superblock. */
+/* Change a footer except its hash, a table of contents, or the superblock. */
 static void change_structure(uint8_t *data, size_t size) {
     const size_t footer = some_footer(data, size);
     const uint64_t kind = chance(8);
@@ -131,7 +130,7 @@ static void change_structure(uint8_t *data, size_t size) {
                       load_u64(data + footer + FOOTER_TOC_SIZE));
 }
 
-/* Cuts, doubles or copies one run of 64-byte units behind the front page. */
+/* Cut, double or copy one run of 64-byte units behind the front page. */
 static size_t change_layout(uint8_t *data, size_t size, size_t max) {
     const size_t units = (size - FRONT_SIZE) / 64, first = chance(units),
                  count = 1 + chance(units - first < 8 ? units - first : 8);

@@ -2,9 +2,9 @@
  *
  *     csrc/tests/fuzz/build.sh && fuzz-build/pairs -max_len=4096 csrc/tests/fuzz/corpus_pairs
  *
- * The input is placed against an unreadable page, so that one byte too far is a crash even where a
- * sanitizer is blind. Besides surviving, the core must agree with itself: a lookup with what a
- * plain walk finds, on every target. */
+ * The input ends at an unreadable page, so that an overread by one byte crashes even without a
+ * sanitizer. The core must also be consistent: a lookup must find the results of a plain walk, on
+ * every target. */
 #define _GNU_SOURCE
 #include <stdlib.h>
 #include <string.h>

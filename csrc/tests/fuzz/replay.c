@@ -1,11 +1,11 @@
-/* replay.c - a fuzz target without a fuzzer: kept inputs as they are, then changed at random.
+/* replay.c - run a fuzz target without a fuzzer: on stored inputs, then on random mutations.
  *
  *    replay ROUNDS FILE...
  *
- * Stands in for libFuzzer where there is no clang, and where branches are counted. Each file is
- * given to the target once and ROUNDS times more, changed by the target's own mutator if it has
- * one. Nothing here learns what a change has reached, so it finds less than a fuzzer does. The same
- * rounds give the same inputs everywhere. */
+ * It replaces libFuzzer in builds without clang, and for branch coverage. The target gets each file
+ * once unchanged and ROUNDS times mutated, by its own mutator if it has one. Mutations are not
+ * guided by coverage, so this finds less than a fuzzer does. The same rounds give the same inputs
+ * everywhere. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static uint64_t chance(uint64_t below) {
     return (state >> 8) % below;
 }
 
-/* Sets a number of one to eight bytes, or cuts, doubles or drops a run of bytes. */
+/* Set a number of one to eight bytes, or cut, double or drop a run of bytes. */
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max) {
     static const uint64_t tempting[] = {0,    1,    2,      4,          8,         16,
                                         0x7f, 0xff, 0xffff, UINT32_MAX, UINT64_MAX};

@@ -1,8 +1,8 @@
 /* vector_digest.c - one fixed workload over the vector engine, printed as a digest.
  *
- * Every target, on every architecture, must print the same line but for the target's name: same
- * rows, same score bits, same bytes of shadows. csrc/tests/targets/compare_targets builds and
- * compares. Inputs are ratios of small integers, so they are the same floats everywhere. */
+ * Except for the target's name, every target on every architecture must print the same line: same
+ * rows, same score bits, same shadow bytes. csrc/tests/targets/compare_targets builds and compares.
+ * Inputs are ratios of small integers, so they are the same floats everywhere. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -114,7 +114,7 @@ static void work(const float *values, const float *queries, uint32_t dim) {
     free(sink.bytes);
 }
 
-/* Rows whose dimensions depend on one another, so that a rotation pays. */
+/* Rows with dependent dimensions, so that a rotation pays. */
 static void work_rotated(void) {
     enum { COUNT = 5003, DIM = 96 };
     static float rows[COUNT * DIM];

@@ -6,7 +6,7 @@ import { analysisOf } from "./analysis.js";
 import { configOf, isObject, METRICS, parsed } from "./config.js";
 import { Core } from "./core.js";
 import { ArgumentError, CorruptError, FormatError, RagfileError } from "./errors.js";
-import { foreseen } from "./foresight.js";
+import { foreseen } from "./prefetch.js";
 import { restored } from "./originals.js";
 import { needsOf } from "./sections.js";
 import { FRONT, sourceOf } from "./sources.js";
@@ -157,12 +157,12 @@ export class Archive {
     });
     this.rows = this.segments.reduce((sum, one) => sum + one.rows, 0);
     this.length = this.segments.reduce((sum, one) => sum + one.live, 0);
-    // what is made for the web is asked by words first: all that needs comes with the finer sums
+    // files built for the web are searched by words first; all they need comes with the small sums
     if (this.config.layout === "web") await this.foresee();
     if (this.core.exports.fine_open) await this.core.call("fine_open");
   }
 
-  /** Fetches, once, what the first question by words is likely to need. */
+  /** Prefetch, once, the bytes that the first word search is likely to need. */
   async foresee() {
     if (this.commit.isForeseen) return;
     this.commit.isForeseen = true;
@@ -179,7 +179,7 @@ export class Archive {
     }
   }
 
-  // -------------------------------------------------------------------------------- what is in it ---
+  // -------------------------------------------------------------------------------- ---- contents ---
 
   numbered(generation) {
     return generation + (this.config.first_generation ?? 1) - 1;
@@ -322,7 +322,7 @@ export class Archive {
 
   async textOf(segment, record, start, size) {
     if (start + size > record.blobSize)
-      throw new CorruptError(`a text of document '${record.id}' lies outside of it`, {
+      throw new CorruptError(`a text of document '${record.id}' is outside its bounds`, {
         section: "rag.chunks",
       });
     const text = decoded(await this.stream(segment, false, record.blobAt + start, size));
@@ -549,7 +549,7 @@ export class Archive {
   }
 }
 
-/** Where a document says what its text was, the edits are such of its text, and its body is in it. */
+/** Check the recorded original text: its edits must apply, and the body must be inside the text. */
 function checkOriginal({ id, textChars }, { original, body = 0 }, text) {
   const section = "rag.meta";
   if (body > textChars)

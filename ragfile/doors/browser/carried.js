@@ -1,4 +1,4 @@
-/* Stemmers that are here already. A package loads one where a file needs it (stemmers/); a site has that of its
-file in this place, so that a first question does not wait for it. */
+/* Stemmers that are bundled. The package loads one on demand from stemmers/; a static site bundles the
+stemmer of its file here, so that the first question does not wait for it. */
 
 export const CARRIED = {};

@@ -1,4 +1,4 @@
-/* What is said of every row of a file, as columns for filters: the metadata and tags of a chunk over
+/* The metadata of every row of a file as columns for filters: the metadata and tags of a chunk over
 those of its document. Where metadata have no key "source", "doc_id" or "id" of their own, these names
 mean the fields of a hit. */
 
@@ -10,7 +10,7 @@ const SPARE = 1 << 20;
 const NONE = 0,
   FIELD = 1,
   PARTIAL = 2,
-  FULL = 3; // how an object says something
+  FULL = 3; // how an object's values are stored
 
 export class Columns {
   static async of(archive) {
@@ -19,7 +19,7 @@ export class Columns {
     return columns;
   }
 
-  objects = [{}]; // distinct; 0 is what is said where nothing is
+  objects = [{}]; // distinct; 0 is the empty object
   own = []; // of each row, the number of its object
   shared = []; // and of its document's
   ids = [];
@@ -158,7 +158,7 @@ function check(archive, segment, { at, size }) {
   const distinct = new Map();
   at.forEach((from, i) => {
     if (from > there || size[i] > there - from)
-      throw new CorruptError(`metadata of segment ${segment.number} lie after their end`, {
+      throw new CorruptError(`metadata of segment ${segment.number} end beyond their section`, {
         section: "rag.meta",
       });
     if (size[i]) distinct.set(`${from} ${size[i]}`, size[i]);
@@ -166,7 +166,7 @@ function check(archive, segment, { at, size }) {
   const sum = [...distinct.values()].reduce((a, b) => a + b, 0);
   if (sum > OVERLAP * there + SPARE)
     throw new CorruptError(
-      `the metadata of segment ${segment.number} overlap and come to more than ${OVERLAP} times what there is`,
+      `the metadata of segment ${segment.number} overlap: they add up to more than ${OVERLAP} times their section`,
       { section: "rag.meta" },
     );
 }

@@ -1,4 +1,4 @@
-/* What a file says of how it was made (rag.config), read as what a stranger wrote. */
+/* The configuration of a file (rag.config), parsed as untrusted input. */
 
 import { CorruptError, VersionError } from "./errors.js";
 import { decoded } from "./text.js";
@@ -22,7 +22,7 @@ export function configOf(bytes, name) {
   return found;
 }
 
-/** A JSON value of bytes; undefined for what is none, or nests too deep. */
+/** Parse bytes as JSON; undefined if they are invalid or nest too deep. */
 export function parsed(bytes) {
   const text = decoded(bytes);
   if (text === null) return undefined;

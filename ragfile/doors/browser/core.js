@@ -5,7 +5,7 @@ fetches them, joined into few requests, and calls again. What a call is given in
 the same until it is through. */
 
 import { ChangedError, failure, MemoryError, RemoteError, SOURCE } from "./errors.js";
-import { compile } from "./loading.js";
+import { compile } from "./package_files.js";
 import { Fetched, joined, merged } from "./stretches.js";
 import { decoded, encoded } from "./text.js";
 
@@ -32,7 +32,7 @@ export class Core {
         return 0;
       },
       proc_exit: () => {
-        throw new MemoryError("the core gave up");
+        throw new MemoryError("the core ran out of memory");
       },
     };
     const instance = await WebAssembly.instantiate(await compile(wasm), {
@@ -69,7 +69,7 @@ export class Core {
     return at;
   }
 
-  /** Calls with room for what a call takes and gives; it is free again afterwards. */
+  /** Call with scratch memory for arguments and results, and free it afterwards. */
   async withRoom(sizes, call) {
     const places = [];
     try {
@@ -156,7 +156,7 @@ export class Core {
       if (status !== SOURCE || this.wanted.length === 0) throw this.reason(status);
       await this.fetch(this.wanted);
     }
-    throw new RemoteError(`${this.source.name}: ${name} asks for bytes without an end`);
+    throw new RemoteError(`${this.source.name}: ${name} keeps requesting bytes; the file may be damaged`);
   }
 
   guarded(call) {
@@ -207,7 +207,7 @@ export class Core {
     if (stretches.length) await this.fetch(stretches);
   }
 
-  /** A file never asks for bytes outside itself, whatever it says. */
+  /** Refuse ranges outside the file, whatever its contents claim. */
   inside(wanted) {
     for (const [start, end] of wanted)
       if (!(start >= 0 && end <= this.size))
@@ -215,13 +215,13 @@ export class Core {
     return wanted;
   }
 
-  /** One call of the library at a time: what it was lent stays until it is through. */
+  /** Run one call at a time: its borrowed memory must stay valid until it returns. */
   alone(call) {
     const turn = this.last.then(async () => {
       try {
         return await call();
       } catch (error) {
-        this.here.clear(); // what a host sent wrong is asked for again
+        this.here.clear(); // fetch again bytes that failed verification
         if (error.section !== undefined) await this.source.forget?.(); // a fault of the file
         throw error;
       } finally {

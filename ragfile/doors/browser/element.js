@@ -1,13 +1,13 @@
 /* <ragfile-search src="kb.ragfile" link="/docs/{page}/"></ragfile-search>
 
-A search field for a site that exists. Attributes: src; link, where a passage leads, with {id}, {page}
+A search field for an existing site. Attributes: src; link, the target of a result, with {id}, {page}
 (the id without its suffix and without /index), {source} and {start} replaced; k (8); mode ("bm25",
-which loads no model; "hybrid" with `model`); model, where the model's file lies; placeholder; base, which
-is put before links. The look is set by CSS variables: --ragfile-font, --ragfile-text, --ragfile-muted,
+which loads no model; "hybrid" with `model`); model, the URL of the model; placeholder; base, which
+is put before links. Style it with CSS variables: --ragfile-font, --ragfile-text, --ragfile-muted,
 --ragfile-background, --ragfile-border, --ragfile-accent, --ragfile-mark, --ragfile-width.
 
-The element asks nothing of the network before somebody uses it. An event "ragfile-select" tells the
-passage that was chosen, and can be cancelled. */
+The element makes no request before it is used. The cancelable event "ragfile-select" carries the
+selected result. */
 
 import { open } from "./index.js";
 
@@ -52,8 +52,8 @@ export class RagfileSearch extends HTMLElement {
       "aria-label": "Search",
     });
     this.list = made("ol", { id: "found", role: "listbox", hidden: "" });
-    this.said = made("p", { role: "status", hidden: "" });
-    root.append(this.input, this.list, this.said);
+    this.status = made("p", { role: "status", hidden: "" });
+    root.append(this.input, this.list, this.status);
     this.attributeChangedCallback();
     this.input.addEventListener("focus", () => this.ready().catch(() => {}));
     this.input.addEventListener("input", () => this.typed());
@@ -80,7 +80,7 @@ export class RagfileSearch extends HTMLElement {
     const options = { model: model ? new URL(model, document.baseURI) : null };
     this.file ??= open(place, options).catch((error) => {
       this.file = null;
-      this.say(error.message);
+      this.report(error.message);
       throw error;
     });
     return this.file;
@@ -105,7 +105,7 @@ export class RagfileSearch extends HTMLElement {
       const words = await file.words(question);
       if (this.asked === question) this.show(hits, new Set(words.map(({ word }) => word)));
     } catch (error) {
-      this.say(error.message);
+      this.report(error.message);
     }
   }
 
@@ -113,7 +113,7 @@ export class RagfileSearch extends HTMLElement {
     this.list.replaceChildren(...hits.map((hit) => this.item(hit, words)));
     this.list.hidden = hits.length === 0;
     this.input.setAttribute("aria-expanded", `${hits.length > 0}`);
-    this.say(hits.length ? "" : "Nothing found.");
+    this.report(hits.length ? "" : "Nothing found.");
   }
 
   item(hit, words) {
@@ -122,13 +122,13 @@ export class RagfileSearch extends HTMLElement {
     const link = made("a", { href: this.link(hit), role: "option" });
     link.append(made("strong", {}, name), marked(hit.text, words));
     link.addEventListener("click", (event) => {
-      const told = new CustomEvent("ragfile-select", {
+      const selected = new CustomEvent("ragfile-select", {
         detail: hit,
         cancelable: true,
         bubbles: true,
         composed: true,
       });
-      if (!this.dispatchEvent(told)) event.preventDefault();
+      if (!this.dispatchEvent(selected)) event.preventDefault();
     });
     const item = made("li", { role: "none" });
     item.append(link);
@@ -162,12 +162,12 @@ export class RagfileSearch extends HTMLElement {
   close() {
     this.list.hidden = true;
     this.input.setAttribute("aria-expanded", "false");
-    this.say("");
+    this.report("");
   }
 
-  say(text) {
-    this.said.textContent = text;
-    this.said.hidden = !text;
+  report(text) {
+    this.status.textContent = text;
+    this.status.hidden = !text;
   }
 }
 

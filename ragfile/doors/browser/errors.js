@@ -33,13 +33,13 @@ export class RemoteError extends RagfileError {
 /** The object at the URL is another one by now: open it again. */
 export class ChangedError extends RemoteError {}
 
-/** Vectors, or a model, do not match what the file was built with. */
+/** Vectors or a model do not match the file's own. */
 export class ModelError extends RagfileError {}
 
 /** A value that a call cannot take. */
 export class ArgumentError extends RagfileError {}
 
-/** The core, or the limit on memory, has no room for what was asked. */
+/** The core is out of memory, or a request exceeds the memory limit. */
 export class MemoryError extends RagfileError {}
 
 const KINDS = {

@@ -31,7 +31,7 @@ export function rrf(lists, k = RRF_K) {
 /** Weighted sum of min–max scores of a vector list and a lexical one. */
 export function blend(lists, alpha) {
   if (!(alpha >= 0 && alpha <= 1))
-    throw new ArgumentError(`alpha lies between 0 and 1, not ${alpha}`);
+    throw new ArgumentError(`alpha must be between 0 and 1, not ${alpha}`);
   const weights = [alpha, 1 - alpha];
   return summed(
     lists.map(({ rows, scores }, i) => [

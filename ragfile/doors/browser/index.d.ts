@@ -139,9 +139,9 @@ export interface OpenOptions {
   vectors?: number;
   /** The most that is taken from a host that sends files only whole; 256 MiB. */
   whole?: number;
-  /** The name of a Cache (of the Cache API) that keeps what is fetched between visits; otherwise nothing is kept. */
+  /** The name of a Cache (of the Cache API) that keeps fetched bytes between visits. Default: no cache. */
   cache?: string | null;
-  /** Where the embedded model's file lies; null: never load one. */
+  /** URL of the model file; null never loads one. */
   model?: string | URL | Uint8Array | null;
   /** In a page, work is done in a Worker; false: in this thread. */
   worker?: boolean | Worker;

@@ -6,7 +6,7 @@
 In a page the work is done in a Worker, so that the page never waits for it. */
 
 import { unpacked } from "./errors.js";
-import { compile } from "./loading.js";
+import { compile } from "./package_files.js";
 
 export * from "./errors.js";
 export const MODES = ["hybrid", "vector", "bm25", "keyword"];

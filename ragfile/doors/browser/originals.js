@@ -1,10 +1,10 @@
-/* What a document says of its text before normalisation ("original" of its metadata): layers of edits, each
-taken back on the result of the one before, as ragfile/text.py does it. All places count code points. */
+/* Restore a document's text from before normalisation ("original" of its metadata): layers of edits, each
+undone on the result of the previous one, like ragfile/text.py. Positions count code points. */
 
 const LAYERS = 8;
 const MOST = 2 ** 28; // code points of an original
 
-/** The raw text of a normalised one; an Error for edits that are not such, of this text. */
+/** Return the raw text of a normalised one; throw an Error if the edits do not apply. */
 export function restored(text, edits) {
   if (edits.length > LAYERS) throw new Error(`more than ${LAYERS} layers of edits`);
   return edits.reduce(undone, [...text]).join("");
@@ -12,7 +12,7 @@ export function restored(text, edits) {
 
 function undone(points, layer) {
   if (!Array.isArray(layer) || !layer.every(isGroup))
-    throw new Error("an edit is a raw text, what it became, and where");
+    throw new Error("an edit must be a raw text, its replacement and positions");
   const { whole, places } = read(points, layer);
   const found = [];
   let last = 0;
@@ -41,17 +41,17 @@ function read(points, layer) {
     let at = 0;
     for (const step of distances) {
       at += step;
-      if (at > points.length) throw new Error("an edit lies after the end of the text");
+      if (at > points.length) throw new Error("an edit is after the end of the text");
       places.push({ at, raw: before, made: after });
     }
     const times = distances.length || (often.get(made) ?? 0);
     if (!distances.length) {
-      if (times && whole.has(made)) throw new Error(`two edits made '${made}' what it is`);
+      if (times && whole.has(made)) throw new Error(`two edits produce '${made}'`);
       whole.set(made, before);
     }
     size += times * (before.length - after.length);
     count += times;
-    if (count > 2 * points.length + 1) throw new Error("more edits than there is text");
+    if (count > 2 * points.length + 1) throw new Error("more edits than the text can hold");
     if (size > MOST) throw new Error(`the original is over the limit of ${MOST} characters`);
   }
   places.sort((a, b) => a.at - b.at || a.made.length - b.made.length);

@@ -7,13 +7,13 @@ from the C core; so rows, order and score bits are those of the Python package. 
 
 import { Archive, putRows, rowsAt } from "./archive.js";
 import { Columns } from "./columns.js";
-import { fetched } from "./loading.js";
-import { Asking, atMost } from "./asking.js";
+import { fetched } from "./package_files.js";
+import { Question, atMost } from "./question.js";
 import { ArgumentError, ModelError } from "./errors.js";
 import { compile } from "./filters.js";
 import { encoded } from "./text.js";
 
-const MODEL = "potion-base-8M/1"; // the model that lies beside this file, if any
+const MODEL = "potion-base-8M/1"; // the model shipped beside this file, if any
 const NO_EMBEDDER =
   "the file does not record its embedder, or one that runs here: give the question's vector";
 const KEPT_QUESTIONS = 256;
@@ -25,7 +25,7 @@ export class RagFile extends Archive {
 
   // -------------------------------------------------------------------------------------- asking ---
 
-  /** The k best passages: {hits, degraded, mode, generation}. mode in the answer says what was used. */
+  /** The k best passages: {hits, degraded, mode, generation}. `mode` is the mode that was used. */
   search(question, options) {
     return this.core.alone(() => this.searched(question, options ?? {}));
   }
@@ -107,7 +107,7 @@ export class RagFile extends Archive {
   // -------------------------------------------------------------------------------------- search ---
 
   async searched(text, options) {
-    const asking = new Asking(this, text, options);
+    const asking = new Question(this, text, options);
     const { ranked, degraded } = await asking.answer();
     const { scoreType, rows, scores, parts } = ranked;
     await this.ready(rows);
@@ -236,7 +236,7 @@ export class RagFile extends Archive {
     });
   }
 
-  /** Whether a live row has a vector; rag.bare says which have none. */
+  /** Whether a live row has a vector; rag.bare lists the rows without one. */
   async hasVectors() {
     if (!this.hasLive("vector")) return false;
     if (!this.has("rag.bare")) return true;
@@ -310,7 +310,7 @@ export class RagFile extends Archive {
     }
   }
 
-  /** Whether the file was built with the model that lies beside this module. */
+  /** Whether the file was built with the model shipped beside this module. */
   recordsModel() {
     const { spec, name } = this.config.model ?? {};
     if (this.options.model === null) return false;
@@ -333,14 +333,14 @@ export class RagFile extends Archive {
     core.put(bytes, at);
     await core.withRoom([4, 4], async (dims, name) => {
       await core.call("model_open", at, bytes.length, dims, name);
-      const [made, told] = [
+      const [made, named] = [
         core.view.getUint32(dims, true),
         core.string(core.view.getUint32(name, true)),
       ];
       const { name: wanted } = this.config.model;
-      if (told !== wanted || made !== this.config.dim)
+      if (named !== wanted || made !== this.config.dim)
         throw new ModelError(
-          `${this.name} was built with ${wanted} (${this.config.dim} dimensions), not ${told} (${made})`,
+          `${this.name} was built with ${wanted} (${this.config.dim} dimensions), not ${named} (${made})`,
         );
     });
     return this.config.dim;

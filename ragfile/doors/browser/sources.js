@@ -8,7 +8,7 @@ node a file of the disk. A source has
 */
 
 import { ArgumentError, ChangedError, RemoteError } from "./errors.js";
-import { Keeping } from "./keeping.js";
+import { RangeCache } from "./range_cache.js";
 
 export const FRONT = 4096;
 const ATTEMPTS = 4;
@@ -27,7 +27,7 @@ export function sourceOf(place, { whole = WHOLE_MOST, cache = null, fetch: fetch
       return new OfUrl(url, { whole, cache, fetch: fetcher ?? globalThis.fetch.bind(globalThis) });
     throw new ArgumentError(`${url.protocol} is not a kind of URL that is read here`);
   }
-  throw new ArgumentError("a file is a URL, a Blob or File, or an ArrayBuffer");
+  throw new ArgumentError("pass a URL, a Blob or File, or an ArrayBuffer");
 }
 
 const nodeBase = () => `file://${globalThis.process?.cwd?.() ?? ""}/`;
@@ -162,7 +162,7 @@ class OfUrl extends Counted {
         size - at !== Math.min(window, size)
       )
         throw this.wrong(what, at, end);
-      if (this.cacheName) this.keeping = await Keeping.of(this.cacheName, this.url, this.identity);
+      if (this.cacheName) this.keeping = await RangeCache.of(this.cacheName, this.url, this.identity);
       const parts = [
         [0, await this.body(front, to, what)],
         [at, await this.body(ending, end - at, what)],
@@ -193,7 +193,7 @@ class OfUrl extends Counted {
     await this.keeping?.forget();
   }
 
-  /** A host without ranges, or one that packs what it sends: the whole file, unpacked by fetch. */
+  /** Fetch the whole file from a host that ignores ranges or compresses its answers. */
   async whole(answer, other) {
     await other.body?.cancel();
     const length = Number(answer.headers.get("content-length") ?? 0);

@@ -1,8 +1,8 @@
-/* The page's backend over one file beside the page, with no server: what backend.js is on a static
-site. site.json says where the file lies and what it is called.
+/* The page's backend on a static site, in place of backend.js: search one file beside the page, without a
+server. site.json has the file's URL and title.
 
-Words come first: the page answers by them at once. What questions by meaning need is loaded after
-the first answer, and the page asks again when it is there. A browser that saves data is spared. */
+The first answer uses words alone. The model is loaded afterwards, and the page then repeats the
+question. Browsers that save data load no model. */
 
 import { open as openFile } from "./index.js";
 
@@ -61,7 +61,7 @@ class Static {
     return mode === "hybrid" && this.state !== "all" ? "bm25" : mode;
   }
 
-  /** The stretch of a document with `context` characters on either side, as backend.js says. */
+  /** The stretch of a document with `context` characters on either side, as backend.js defines it. */
   async document(_, id, { start = 0, end = 0, context = 0 } = {}) {
     const wide = { start: Math.max(0, start - context), end: end + context };
     const found = await this.file.document(id, wide);
@@ -135,13 +135,13 @@ function askAgain() {
 /** A worker keeps the page, and a file that is not large with its model, for when there is no network. */
 function keepForOffline(site, place) {
   if (!("serviceWorker" in navigator) || !isSecureContext) return;
-  const told = navigator.serviceWorker
+  const registered = navigator.serviceWorker
     .register(new URL("sw.js", document.baseURI))
     .then(() => navigator.serviceWorker.ready);
   const names = [...site.shell, "site.json", ...(site.offline ? [site.file, site.model] : [])];
   const keep = [place.href.replace(/[^/]*$/, ""), ...names.filter(Boolean)].map(
     (name) => new URL(name, place).href,
   );
-  told.then(({ active }) => setTimeout(() => active.postMessage({ keep }), 10 * REST));
-  told.catch((error) => console.warn(`not kept for offline use: ${error.message}`));
+  registered.then(({ active }) => setTimeout(() => active.postMessage({ keep }), 10 * REST));
+  registered.catch((error) => console.warn(`not kept for offline use: ${error.message}`));
 }

@@ -1,6 +1,6 @@
-/* Stretches [start, end) of a file: which to ask for, and those that were fetched. */
+/* Ranges [start, end) of a file: merge them into requests, and hold the fetched bytes. */
 
-/** Stretches in any order as few that do not touch, in order. */
+/** Merge ranges into the fewest that do not touch, in order. */
 export function merged(stretches) {
   const found = [];
   for (const [start, end] of [...stretches].sort((a, b) => a[0] - b[0])) {

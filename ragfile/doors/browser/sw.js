@@ -1,5 +1,5 @@
-/* Keeps a site for when there is no network: the network comes first, and what it gave is kept. The
-file itself is kept whole where the page asks for it, and gives ranges. */
+/* Keep a site usable offline: try the network first and cache its answers. If the page asks for it, the
+whole file is cached, and ranges are cut from the copy. */
 
 const NAME = "ragfile-site";
 
@@ -42,7 +42,7 @@ async function keepAll(urls) {
   await Promise.allSettled(urls.map((url) => keep(cache, url)));
 }
 
-/** All of a file, once: again where the host has another. */
+/** Cache a whole file, and fetch it again only if the host's copy changed. */
 async function keep(cache, url) {
   const kept = await cache.match(url);
   if (kept) {
@@ -52,7 +52,7 @@ async function keep(cache, url) {
     );
     if (isSame) return;
   }
-  // past the browser's own cache, which has ranges of the file and would put them together
+  // bypass the HTTP cache, which holds ranges of the file and might combine them
   const whole = await fetch(url, url.endsWith(".ragfile") ? { cache: "no-store" } : {});
   if (whole.status === 200) await cache.put(url, whole);
 }

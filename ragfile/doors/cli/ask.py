@@ -1,4 +1,4 @@
-"""ragfile ask: an answer with its sources on the terminal, or as JSON."""
+"""`ragfile ask`: answer a question with sources, as text or JSON."""
 
 from __future__ import annotations
 
@@ -20,18 +20,24 @@ from ragfile.doors.cli.options import (
 from ragfile.doors.cli.report_lines import emit, passages, printable
 
 if TYPE_CHECKING:
-    from ragfile.answer.answers import Events
-    from ragfile.ground.option_table import OptionTable
+    from collections.abc import Iterator
+    from typing import Any
 
-WITHOUT = "For a written answer name a model: --model openai:MODEL or --model ollama:MODEL."
+    from ragfile.answer.answers import Answer, Events
+    from ragfile.answer.citations import Citation, Source
+    from ragfile.answer.pipeline import Unreadable
+    from ragfile.ground.option_table import OptionTable
+    from ragfile.knowledge_base import KnowledgeBase
+
+WITHOUT = "To get a written answer, name a model: --model openai:MODEL or --model ollama:MODEL."
 FAILED = 1
-NEAREST = 3  # passages that are named where nothing supports an answer
-BESIDE = "the passages named are the nearest"
+NEAREST = 3  # passages listed if nothing supports an answer
+BESIDE = "no passage supports an answer; these are the nearest"
 UNSUPPORTED = "no passage has more than half of the question's words: check the answer"
 
 
 class AskCommand(QuestionCommand):
-    """The same for `ask`, with the options of a model."""
+    """A question command with the options of an answer."""
 
     def table(self) -> OptionTable:
         from ragfile.answer.ask_options import ASK
@@ -47,30 +53,38 @@ class AskCommand(QuestionCommand):
     "--model",
     envvar="RAGFILE_MODEL",
     show_envvar=True,
-    help="openai:MODEL or ollama:MODEL; without one, sentences of the file.",
+    help="Chat model, openai:MODEL or ollama:MODEL. Default: quote sentences of the file.",
 )
-@click.option("--embedder", help="The embedder for the question, where the file does not know it.")
-@click.option("--stream", is_flag=True, help="With --json: one event a line, as it comes.")
+@click.option("--embedder", help="Embedder for the question, if the file does not record one.")
+@click.option("--stream", is_flag=True, help="With --json: print one event per line as it arrives.")
 @offline_option
 @cache_option
 @generation_option
 @url_cache_option
 @json_option
 def ask_command(
-    file, question, k, model, stream, embedder, embedding_cache, generation, cache, as_json, options
-):
-    """Answer a question with its sources. They open at the exact characters."""
+    file: str,
+    question: str,
+    k: int,
+    model: str | None,
+    stream: bool,
+    embedder: str | None,
+    embedding_cache: str | None,
+    generation: int,
+    cache: str | None,
+    as_json: bool,
+    options: dict[str, Any],
+) -> None:
+    """Answer a question, citing the exact characters of each source."""
     if stream and not as_json:
-        raise click.UsageError(
-            "--stream goes with --json: without it an answer always comes as it is written"
-        )
+        raise click.UsageError("--stream requires --json; plain answers are always streamed")
     if not question.strip():
         raise click.UsageError("the question is empty")
     opening = {
         "embedder": embedder, "generation": generation, "embedding_cache": embedding_cache,
         "cache": cache,
     }  # fmt: skip
-    may_fail = options.get("allow_ungrounded", False) and model
+    may_fail = bool(options.get("allow_ungrounded", False) and model)
     with (
         _opened(file, may_fail, opening) as rf,
         _events(rf, question, options | {"k": k, "model": model}) as events,
@@ -81,13 +95,13 @@ def ask_command(
         sys.exit(FAILED)
 
 
-def _events(rf, question, options) -> Events:
+def _events(rf: KnowledgeBase | Unreadable, question: str, options: dict[str, Any]) -> Events:
     from ragfile.qa import ask
 
     return cast("Events", ask(rf, question, stream=True, **options))
 
 
-def _opened(file, may_fail, options):
+def _opened(file: str, may_fail: bool, options: dict[str, Any]) -> KnowledgeBase | Unreadable:
     from ragfile.errors import FormatError
     from ragfile.opener import open as open_file
 
@@ -101,24 +115,24 @@ def _opened(file, may_fail, options):
         return Unreadable(error)
 
 
-def _show_json(events):
+def _show_json(events: Events) -> Answer:
     answer = events.answer()
     emit(answer.to_dict())
     return answer
 
 
-def _show_lines(events):
+def _show_lines(events: Events) -> Answer:
     for event in events:
         click.echo(json.dumps(event.to_dict()))
-    return event.data  # pyright: ignore[reportPossiblyUnboundVariable]  # there is always a last event
+    return cast("Answer", event.data)  # pyright: ignore[reportPossiblyUnboundVariable]  # never empty
 
 
-def _show(events):
-    """The text as it comes, then the sources that it names."""
+def _show(events: Events) -> Answer:
+    """Print the text as it arrives, then the cited sources."""
     for event in events:
         if event.kind == "delta":
             click.echo(_shown(event.data), nl=False)
-    answer = event.data  # pyright: ignore[reportPossiblyUnboundVariable]  # there is always a last event
+    answer = cast("Answer", event.data)  # pyright: ignore[reportPossiblyUnboundVariable]  # never empty
     click.echo("\n" if answer.text else "", nl=False)
     _show_sources(answer)
     for reason in _remarks(answer):
@@ -126,12 +140,12 @@ def _show(events):
     return answer
 
 
-def _shown(text):
-    """Text for a terminal: line ends stay, other control characters control nothing."""
+def _shown(text: str) -> str:
+    """Replace control characters other than line ends, which a terminal would obey."""
     return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
 
 
-def _show_sources(answer):
+def _show_sources(answer: Answer) -> None:
     numbers = dict.fromkeys(citation.number for citation in answer.citations)
     if not answer.supported and not answer.model:
         numbers = dict.fromkeys(source.number for source in answer.sources[:NEAREST])
@@ -142,7 +156,7 @@ def _show_sources(answer):
             click.echo(_line(source, [c for c in answer.citations if c.number == source.number]))
 
 
-def _line(source, citations):
+def _line(source: Source, citations: list[Citation]) -> str:
     from ragfile.answer.citations import place_name
 
     spans = dict.fromkeys(f"{c.start}-{c.end}" for c in citations if c.start >= 0)
@@ -151,8 +165,8 @@ def _line(source, citations):
     return f"[{source.number}] {printable(source.source)}{at}  {named}".rstrip()
 
 
-def _remarks(answer):
-    """What the reader of an answer has to know besides."""
+def _remarks(answer: Answer) -> Iterator[str]:
+    """Yield the warnings that belong to an answer."""
     if answer.degraded:
         yield printable(answer.degraded)
     if not answer.text:
@@ -162,8 +176,8 @@ def _remarks(answer):
     elif not answer.model:
         yield WITHOUT
     if answer.finish == "length":
-        yield "the answer ends at its limit of tokens (--max-tokens)"
+        yield "the answer reached its token limit; raise --max-tokens"
     for number in answer.unknown:
-        yield f"the model cited [{number}], and there is no such passage"
+        yield f"the model cited [{number}], which does not exist"
     for sentence in answer.unsupported:
-        yield f"not borne out by the passages: {printable(sentence.text)}"
+        yield f"not supported by the passages: {printable(sentence.text)}"

@@ -1,6 +1,9 @@
-"""ragfile build: one file, or a dataset, from folders, globs and files."""
+"""`ragfile build`: build a file or a dataset from folders, globs and files."""
+
+from __future__ import annotations
 
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -22,63 +25,68 @@ from ragfile.doors.cli.report_lines import (
     exit_incomplete,
     printable,
     readable,
-    tell_sources,
+    report_sources,
     with_errors,
 )
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from ragfile.types import Assigning, Layout
+    from ragfile.write.builder import BuildReport
 
 
 @click.command()
 @click.argument("sources", nargs=-1)
-@click.option("-o", "--out", required=True, help="The file to write.")
+@click.option("-o", "--out", required=True, help="File to write.")
 @click.option(
     "--embedder",
     default="default",
     show_default=True,
-    help="The model: default, none, st:…, onnx:…, openai:…, ollama:…",
+    help="Embedding model: default, none, st:…, onnx:…, openai:…, ollama:…",
 )
 @click.option(
     "--chunking",
     default="markdown",
     show_default=True,
-    help="The chunk policy, such as markdown or words:200/40.",
+    help="Chunk policy, such as markdown or words:200/40.",
 )
-@click.option("--tag", "tags", multiple=True, help="A tag for every document; can be repeated.")
+@click.option("--tag", "tags", multiple=True, help="Tag for every document; can be repeated.")
 @click.option(
     "--precision",
     type=click.Choice(["32", "16"]),
     default="32",
     show_default=True,
-    help="Bits of each vector component.",
+    help="Bits per vector component.",
 )
 @click.option(
     "--for",
     "layout",
     type=click.Choice(["default", "web"]),
     default="default",
-    help="web: let browsers, and other readers behind URLs, fetch less.",
+    help="web: optimize the layout for browsers and other remote readers.",
 )
 @click.option(
     "--parity", type=click.IntRange(0, 100), default=0, metavar="N",
-    help="Hold N per cent of extra blocks, with which `ragfile repair` brings damaged ones back.",
+    help="Add N percent of parity blocks, from which `ragfile repair` restores damaged ones.",
 )  # fmt: skip
 @clusters_option
-@click.option("--dedupe", is_flag=True, help="Skip files with the same bytes as an earlier one.")
+@click.option("--dedupe", is_flag=True, help="Skip files identical to an earlier one.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True,
-    help="Processes that read files; the result is the same.",
+    help="Number of processes that read files; the result is the same.",
 )  # fmt: skip
+@click.option("--no-resume", is_flag=True, help="Do not reuse the vectors of an interrupted build.")
 @click.option(
-    "--no-resume", is_flag=True, help="Do not reuse the vectors of a build that was killed."
-)
-@click.option(
-    "--shards", type=click.IntRange(min=1), help="Build a dataset of so many files in a folder."
+    "--shards", type=click.IntRange(min=1), help="Build a dataset with this number of files."
 )
 @click.option(
     "--by",
     type=click.Choice(["range", "hash"]),
     default="range",
     show_default=True,
-    help="Which documents share a file of a dataset: neighbours by id, or evenly spread.",
+    help="How a dataset distributes documents: neighbouring ids together, or evenly.",
 )
 @executor_option
 @selection_options
@@ -88,33 +96,33 @@ from ragfile.doors.cli.report_lines import (
 @offline_option
 @json_option
 def build(
-    sources,
-    out,
-    shards,
-    by,
-    executor,
-    workers,
-    embedder,
-    chunking,
-    tags,
-    precision,
-    layout,
-    parity,
-    clusters,
-    dedupe,
-    jobs,
-    no_resume,
-    include,
-    exclude,
-    no_ignore,
-    errors,
-    encoding,
-    embedding_cache,
-    as_json,
-):
-    """Build a file from folders, globs and files. "-" reads a list of them from stdin.
+    sources: tuple[str, ...],
+    out: str,
+    shards: int | None,
+    by: Assigning,
+    executor: str | None,
+    workers: int | None,
+    embedder: str,
+    chunking: str,
+    tags: tuple[str, ...],
+    precision: str,
+    layout: Layout,
+    parity: int,
+    clusters: bool | int | None,
+    dedupe: bool,
+    jobs: int,
+    no_resume: bool,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    no_ignore: bool,
+    errors: str,
+    encoding: str | None,
+    embedding_cache: str | None,
+    as_json: bool,
+) -> None:
+    """Build a file from folders, globs and files. "-" reads their names from stdin.
 
-    With --shards, or an output that ends with "/", it is a dataset: a folder, or an s3:// URL.
+    With --shards, or an output that ends with "/", build a dataset in a folder or at an s3:// URL.
     """
     from dataclasses import asdict
 
@@ -142,24 +150,34 @@ def build(
             f"{counted(report.chunks, 'chunk')}, {readable(report.file_bytes)} "
             f"in {report.seconds:.1f} s ({rate:,.0f} chunks/s)" + with_errors(report.failures)
         )
-        tell_sources(report)
+        report_sources(report)
     exit_incomplete(report)
 
 
-def _builder(out, layout, parity, clusters, shards, by, executor, workers, jobs):
-    """(the function that builds a file or a dataset, its own options)."""
+def _builder(
+    out: str,
+    layout: Layout,
+    parity: int | None,
+    clusters: bool | int | None,
+    shards: int | None,
+    by: Assigning | None,
+    executor: str | None,
+    workers: int | None,
+    jobs: int,
+) -> tuple[Callable[..., BuildReport], dict[str, Any]]:
+    """Return the function that builds a file or a dataset, and its own options."""
     if shards is None and executor is None and not out.endswith("/"):
         from ragfile.write.builder import build
 
         return build, {"layout": layout, "jobs": jobs, "parity": parity, "clusters": clusters}
     if layout != "default":
-        raise click.UsageError(f"--for {layout} goes with a single file")
+        raise click.UsageError(f"--for {layout} requires a single file")
     if clusters is not None:
-        raise click.UsageError("--clusters goes with a single file")
+        raise click.UsageError("--clusters requires a single file")
     if jobs > 1:
-        raise click.UsageError("--jobs is for one file; a dataset takes --workers")
-    from ragfile.shards.builder import build
+        raise click.UsageError("--jobs requires a single file; use --workers for a dataset")
+    from ragfile.shards.builder import build as build_dataset
 
     more = {} if shards is None else {"shards": shards}
     more |= {"parity": parity} if parity else {}
-    return build, {**more, "by": by, "executor": executor, "workers": workers}
+    return build_dataset, {**more, "by": by, "executor": executor, "workers": workers}

@@ -1,10 +1,12 @@
-"""The commands that change a file or tell its history: add, sync, delete, reindex, compact, stale,
-log.
+"""The commands that change a file or show its history: add, sync, delete, reindex, compact, vacuum,
+stale and log.
 """
+
+from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -28,19 +30,28 @@ from ragfile.doors.cli.report_lines import (
     moment,
     printable,
     readable,
-    tell_sources,
+    report_sources,
 )
 from ragfile.ground.urls import is_dataset
 
-EMBEDDER = "The embedder for new chunks, if the file does not record one."
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import ModuleType
+
+    from ragfile.doors.cli.options import Command
+    from ragfile.shards.executors import ExecutorChoice
+    from ragfile.types import Assigning, Layout
+    from ragfile.write.source_sync import SyncReport
+
+EMBEDDER = "Embedder for new chunks, if the file does not record one."
 
 
-def message_option(command):
-    return click.option("-m", "--message", default="", help="A message for the log.")(command)
+def message_option(command: Command) -> Command:
+    return click.option("-m", "--message", default="", help="Message for the log.")(command)
 
 
-def _following(command):
-    """The options of add and sync."""
+def _following(command: Command) -> Command:
+    """Add the options of add and sync."""
     for decorate in (
         json_option,
         cache_option,
@@ -52,14 +63,14 @@ def _following(command):
             "--tag",
             "tags",
             multiple=True,
-            help="A tag for every document that is read; can be repeated.",
+            help="Tag for every document that is read; can be repeated.",
         ),
-        click.option(
-            "--dedupe", is_flag=True, help="Leave out new files with the bytes of a document."
-        ),
-        click.option("--chunking", help="A new chunk policy for the file, such as words:200/40."),
+        click.option("--dedupe", is_flag=True, help="Skip new files identical to a document."),
+        click.option("--chunking", help="New chunk policy for the file, such as words:200/40."),
         click.option("--embedder", help=EMBEDDER),
-        click.option("-n", "--dry-run", is_flag=True, help="Show the changes and write nothing."),
+        click.option(
+            "-n", "--dry-run", is_flag=True, help="Show the changes without writing them."
+        ),
         click.argument("sources", nargs=-1, required=True),
         click.argument("file", type=click.Path()),
     ):
@@ -69,19 +80,38 @@ def _following(command):
 
 @click.command()
 @_following
-def add(file, sources, dry_run, as_json, **options):
-    """Add folders, globs and files. Documents of changed files are replaced; nothing is removed."""
+def add(
+    file: str, sources: tuple[str, ...], dry_run: bool, as_json: bool,
+    **options: Any,  # Any: values of flags
+) -> None:  # fmt: skip
+    """Add folders, globs and files. Replace documents of changed files; remove nothing."""
     _follow("add", file, sources, dry_run, as_json, **options)
 
 
 @click.command()
 @_following
-def sync(file, sources, dry_run, as_json, **options):
-    """Make a file equal to its sources. Documents are added, replaced, moved and removed."""
+def sync(
+    file: str, sources: tuple[str, ...], dry_run: bool, as_json: bool,
+    **options: Any,  # Any: values of flags
+) -> None:  # fmt: skip
+    """Make a file match its sources.
+
+    Documents are added, replaced, moved and removed.
+    """
     _follow("sync", file, sources, dry_run, as_json, **options)
 
 
-def _follow(way, file, sources, dry_run, as_json, include, exclude, no_ignore, **options):
+def _follow(
+    way: str,
+    file: str,
+    sources: tuple[str, ...],
+    dry_run: bool,
+    as_json: bool,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    no_ignore: bool,
+    **options: object,
+) -> None:
     from dataclasses import asdict
 
     options |= {
@@ -99,15 +129,15 @@ def _follow(way, file, sources, dry_run, as_json, include, exclude, no_ignore, *
     if as_json:
         emit(asdict(report))
     else:
-        _tell(file, report)
-        tell_sources(report)
+        _show_changes(file, report)
+        report_sources(report)
     if not (as_json or dry_run):
         _hint(file)
     exit_incomplete(report)
 
 
-def _tell(file, report):
-    """What a sync did, for people: a line for each source, and their sum."""
+def _show_changes(file: str, report: SyncReport) -> None:
+    """Print a line for each changed source, and a summary."""
     names = {"+": report.added, "~": [*report.changed, *report.recut], "-": report.removed}
     for sign, listed in names.items():
         for name in listed:
@@ -125,8 +155,8 @@ def _tell(file, report):
     )
 
 
-def _changing(file):
-    """The module that adds to a file, or to a dataset."""
+def _changing(file: str) -> ModuleType:
+    """Return the module that changes a file, or a dataset."""
     if is_dataset(file):
         from ragfile.shards import changes
 
@@ -136,8 +166,8 @@ def _changing(file):
     return source_sync
 
 
-def _hint(file):
-    """Says when compaction pays; it never happens by itself."""
+def _hint(file: str) -> None:
+    """Suggest a compaction if it pays; none runs by itself."""
     from ragfile.search.file_rows import rows_of
 
     if is_dataset(file):
@@ -155,22 +185,36 @@ def _hint(file):
 @click.argument("file", type=click.Path())
 @click.argument("ids", nargs=-1)
 @click.option(
-    "--checksum", "checksums", multiple=True, help="Documents of the source file with this SHA-256."
+    "--checksum",
+    "checksums",
+    multiple=True,
+    help="Delete documents whose source file has this SHA-256.",
 )
 @click.option(
     "--where",
-    help='Documents with a chunk that passes a filter, such as \'{"year": {"$lt": 2000}}\'.',
+    help='Delete documents with a chunk that passes a filter, such as \'{"year": {"$lt": 2000}}\'.',
 )
 @message_option
 @cache_option
 @json_option
-def delete(file, ids, checksums, where, message, embedding_cache, as_json):
-    """Delete documents by id, checksum or filter. Their vectors leave the embedding cache, too."""
+def delete(
+    file: str,
+    ids: tuple[str, ...],
+    checksums: tuple[str, ...],
+    where: str | None,
+    message: str,
+    embedding_cache: str | None,
+    as_json: bool,
+) -> None:
+    """Delete documents by id, checksum or filter.
+
+    Their vectors are deleted from the embedding cache, too.
+    """
     from ragfile.write.editor import edit
 
     if not ids and not checksums and where is None:
         raise click.UsageError("name ids, --checksum or --where")
-    wanted = {"checksums": checksums, "where": condition(where)}
+    wanted: dict[str, Any] = {"checksums": checksums, "where": condition(where)}
     if is_dataset(file):
         return _delete_from_dataset(file, ids, wanted, message, as_json)
     with edit(file, message=message, embedding_cache=embedding_cache) as w:
@@ -181,9 +225,9 @@ def delete(file, ids, checksums, where, message, embedding_cache, as_json):
     if as_json:
         emit({"deleted": found, "unknown": unknown, "documents": w.deletions, **w.report})
         sys.exit(WRONG if unknown else 0)
-    for gone in w.deletions:
+    for deleted in w.deletions:
         click.echo(
-            f"- {printable(gone['id'])}  {counted(gone['chunks'], 'chunk')}  sha256 {gone['checksum'] or gone['sha256']}"
+            f"- {printable(deleted['id'])}  {counted(deleted['chunks'], 'chunk')}  sha256 {deleted['checksum'] or deleted['sha256']}"
         )
     erasing = f"; `ragfile compact {file}` erases their bytes" if found else ""
     click.echo(f"{counted(len(found), 'document')} deleted{erasing}")
@@ -193,30 +237,46 @@ def delete(file, ids, checksums, where, message, embedding_cache, as_json):
 
 @click.command()
 @click.argument("file", type=click.Path())
-@click.option("--renumber", is_flag=True, help="Let generations begin at 1 again.")
+@click.option("--renumber", is_flag=True, help="Restart generation numbers at 1.")
 @click.option(
     "--for",
     "layout",
     type=click.Choice(["default", "web"]),
-    help="web: let browsers, and other readers behind URLs, fetch less. Otherwise as it is.",
+    help="Change the layout; web: optimize for browsers and other remote readers.",
 )
 @clusters_option
 @click.option(
     "--parity", type=click.IntRange(0, 100), metavar="N",
-    help="Hold N per cent of extra blocks for `ragfile repair`; 0: none. Otherwise as it is.",
+    help="Change the parity to N percent of extra blocks for `ragfile repair`; 0 removes it.",
 )  # fmt: skip
 @click.option(
-    "--shards", type=click.IntRange(min=1), help="Deal a dataset out again into so many files."
+    "--shards", type=click.IntRange(min=1), help="Redistribute a dataset into this number of files."
 )
-@click.option("--by", type=click.Choice(["range", "hash"]), help="Which documents share a file.")
+@click.option(
+    "--by", type=click.Choice(["range", "hash"]), help="How a dataset distributes documents."
+)
 @executor_option
 @json_option
-def compact(file, renumber, layout, parity, clusters, shards, by, executor, workers, as_json):
-    """Rewrite a file without what was deleted. A dataset is dealt out again."""
+def compact(
+    file: str,
+    renumber: bool,
+    layout: Layout | None,
+    parity: int | None,
+    clusters: bool | int | None,
+    shards: int | None,
+    by: Assigning | None,
+    executor: ExecutorChoice,
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    """Reclaim the space of deleted data.
+
+    A file is rewritten; a dataset is redistributed.
+    """
     from ragfile.write.compaction import compact as compact_file
 
     if is_dataset(file):
-        return _deal_again(file, shards, by, executor, workers, as_json)
+        return _redistribute(file, shards, by, executor, workers, as_json)
 
     before = os.path.getsize(file)
     compact_file(file, renumber=renumber, layout=layout, parity=parity, clusters=clusters)
@@ -226,7 +286,9 @@ def compact(file, renumber, layout, parity, clusters, shards, by, executor, work
     click.echo(f"{file}: {readable(before)} → {readable(after)}")
 
 
-def _delete_from_dataset(path, ids, wanted, message, as_json):
+def _delete_from_dataset(
+    path: str, ids: tuple[str, ...], wanted: dict[str, Any], message: str, as_json: bool
+) -> None:
     from ragfile.shards.changes import delete as delete_from
 
     found = delete_from(path, ids, message=message, **wanted)
@@ -243,7 +305,14 @@ def _delete_from_dataset(path, ids, wanted, message, as_json):
     sys.exit(WRONG if unknown else 0)
 
 
-def _deal_again(path, shards, by, executor, workers, as_json):
+def _redistribute(
+    path: str,
+    shards: int | None,
+    by: Assigning | None,
+    executor: ExecutorChoice,
+    workers: int | None,
+    as_json: bool,
+) -> None:
     from ragfile.shards.changes import compact as compact_dataset
 
     generation = compact_dataset(path, shards=shards, by=by, executor=executor, workers=workers)
@@ -255,15 +324,23 @@ def _deal_again(path, shards, by, executor, workers, as_json):
 @click.command()
 @click.argument("dataset", type=click.Path())
 @click.option(
-    "--days", default=7.0, show_default=True, help="Only what is older; longer than any job takes."
+    "--days",
+    default=7.0,
+    show_default=True,
+    help="Only objects older than this; must exceed the longest job.",
 )
 @click.option(
-    "--keep", type=click.IntRange(min=1), help="Keep so many generations; all if not given."
+    "--keep", type=click.IntRange(min=1), help="Number of newest generations to keep. Default: all."
 )
-@click.option("--delete", "is_meant", is_flag=True, help="Delete; without it, only list.")
+@click.option(
+    "--delete", "is_meant", is_flag=True, help="Delete the objects instead of listing them."
+)
 @json_option
-def vacuum(dataset, days, keep, is_meant, as_json):
-    """List what no generation of a dataset needs, or delete it."""
+def vacuum(dataset: str, days: float, keep: int | None, is_meant: bool, as_json: bool) -> None:
+    """List unreferenced objects of a dataset.
+
+    With --delete, delete them.
+    """
     from ragfile.shards.vacuum import vacuum as vacuum_dataset
 
     found = vacuum_dataset(dataset, days=days, keep=keep, dry_run=not is_meant)
@@ -272,7 +349,7 @@ def vacuum(dataset, days, keep, is_meant, as_json):
     for one in found:
         click.echo(f"{one.name}  {readable(one.bytes)}")
     size = readable(sum(one.bytes for one in found))
-    ending = "deleted" if is_meant else "can go: --delete removes them"
+    ending = "deleted" if is_meant else "unreferenced; --delete removes them"
     return click.echo(f"{counted(len(found), 'object')}, {size}, {ending}")
 
 
@@ -280,12 +357,12 @@ def vacuum(dataset, days, keep, is_meant, as_json):
 @click.argument("file", type=click.Path())
 @url_cache_option
 @json_option
-def log(file, cache, as_json):
-    """List the commits of a file, newest first. Open one with --generation, until compaction."""
+def log(file: str, cache: str | None, as_json: bool) -> None:
+    """List the commits of a file, newest first. Other commands read one with --generation."""
     if is_dataset(file):
         from ragfile.shards.history import log as generations
 
-        found = generations(file)
+        found: Sequence[Mapping[str, Any]] = generations(file)
     else:
         from ragfile.write.history import log as commits
 
@@ -301,11 +378,11 @@ def log(file, cache, as_json):
 
 @click.command()
 @click.argument("file", type=click.Path())
-@click.option("--chunking", help="Compare with this policy instead of the file's own.")
+@click.option("--chunking", help="Compare with this chunk policy instead of the file's own.")
 @click.option("--embedder", help="Compare with this model instead of the file's own.")
 @json_option
-def stale(file, chunking, embedder, as_json):
-    """List documents of another chunk policy or model. `reindex` makes them again."""
+def stale(file: str, chunking: str | None, embedder: str | None, as_json: bool) -> None:
+    """List documents with an outdated chunk policy or model. Update them with reindex."""
     if is_dataset(file):
         from ragfile.shards.history import stale as stale_documents
     else:
@@ -321,26 +398,41 @@ def stale(file, chunking, embedder, as_json):
 
 @click.command()
 @click.argument("file", type=click.Path())
-@click.option("--chunking", help="A new chunk policy for the file, such as words:200/40.")
-@click.option("--embedder", help="A new model for the file: embeds everything again.")
+@click.option("--chunking", help="New chunk policy for the file, such as words:200/40.")
+@click.option("--embedder", help="New model for the file; embeds everything again.")
 @message_option
 @cache_option
 @executor_option
 @json_option
-def reindex(file, chunking, embedder, message, embedding_cache, executor, workers, as_json):
-    """Chunk and embed stale documents again. Their texts are in the file, or in the dataset."""
-    options: Any = {"message": message, "embedding_cache": embedding_cache}
+def reindex(
+    file: str,
+    chunking: str | None,
+    embedder: str | None,
+    message: str,
+    embedding_cache: str | None,
+    executor: ExecutorChoice,
+    workers: int | None,
+    as_json: bool,
+) -> None:
+    """Chunk and embed stale documents again.
+
+    The texts are read from the file, or the dataset.
+    """
+    options: dict[str, Any] = {
+        "chunking": chunking, "embedder": embedder, "message": message,
+        "embedding_cache": embedding_cache,
+    }  # fmt: skip
     if is_dataset(file):
-        from ragfile.shards.reindex import reindex as make_again
+        from ragfile.shards.reindex import reindex as reindex_dataset
 
-        options |= {"executor": executor, "workers": workers}
+        report = reindex_dataset(file, executor=executor, workers=workers, **options)
     else:
-        from ragfile.write.reindex import reindex as make_again
+        from ragfile.write.reindex import reindex as reindex_file
 
-    report = make_again(file, chunking=chunking, embedder=embedder, **options)
+        report = reindex_file(file, **options)
     if as_json:
         return emit(report)
     click.echo(
-        f"{file}: {counted(report['recut'], 'document')} cut again, {counted(report['embedded'], 'chunk')} embedded"
+        f"{file}: {counted(report['recut'], 'document')} rechunked, {counted(report['embedded'], 'chunk')} embedded"
     )
     return _hint(file)

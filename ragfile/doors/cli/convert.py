@@ -1,4 +1,4 @@
-"""`ragfile convert`: from one store to another.
+"""`ragfile convert`: convert one kind of store to another.
 
 ragfile convert IN OUT
 ragfile convert --from-faiss v.faiss --from-json m.json --to-ragmd x.ragmd
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -22,13 +22,17 @@ from ragfile.shards.conversion import is_one_of
 if TYPE_CHECKING:
     from typing import Any
 
+    from ragfile.exchange.collection import Collection
+    from ragfile.types import Format
+
+Store = str | tuple[str, str]  # a path, or the two of a FAISS + JSON pair
 SOURCES = ("ragmd", "ragfile", "faiss", "json")
 
 
 @click.command("convert")
 @click.argument("paths", nargs=-1, type=click.Path())
-@click.option("--from-faiss", type=click.Path(), help="The index of a FAISS + JSON pair.")
-@click.option("--from-json", type=click.Path(), help="The metadata of that pair.")
+@click.option("--from-faiss", type=click.Path(), help="Index of a FAISS + JSON pair.")
+@click.option("--from-json", type=click.Path(), help="Metadata of a FAISS + JSON pair.")
 @click.option("--from-ragmd", type=click.Path())
 @click.option("--from-ragfile", type=click.Path())
 @click.option("--to-faiss", type=click.Path())
@@ -38,30 +42,45 @@ SOURCES = ("ragmd", "ragfile", "faiss", "json")
 @click.option(
     "--to",
     type=click.Choice([name for name, f in conversion.FORMATS.items() if f.write]),
-    help="The format of OUT, if its suffix does not name it.",
+    help="Format of OUT, if its suffix does not name it.",
 )
-@click.option("--name", help="The collection's name in a Chroma or Qdrant store.")
+@click.option("--name", help="Name of the collection in a Chroma or Qdrant store.")
 @click.option(
     "--allow-large",
     is_flag=True,
     default=None,
-    help="Write quantised and graph indexes into a .ragmd, too.",
+    help="Also write quantized and graph indexes to a .ragmd file.",
 )
 @click.option(
     "--trust-pickle",
     is_flag=True,
     default=None,
-    help="Load the pickle of a LangChain folder. A pickle can run code.",
+    help="Load the pickle of a LangChain folder. A pickle can execute code.",
 )
-@click.option("--shards", type=click.IntRange(min=1), help="Make OUT a dataset of so many files.")
+@click.option(
+    "--shards", type=click.IntRange(min=1), help="Write OUT as a dataset with this number of files."
+)
 @executor_option
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def convert_command(
-    paths, to, name, allow_large, trust_pickle, shards, executor, workers, as_json, **sides
-):
-    """Convert IN to OUT, or between the stores that options name. An OUT that ends with "/" is a dataset."""
+    paths: tuple[str, ...],
+    to: Format | None,
+    name: str | None,
+    allow_large: bool | None,
+    trust_pickle: bool | None,
+    shards: int | None,
+    executor: str | None,
+    workers: int | None,
+    as_json: bool,
+    **sides: str | None,
+) -> None:
+    """Convert IN to OUT, or between the stores given by options. An OUT that ends with "/" is a dataset."""
     source, target, named = _ends(paths, sides)
-    options = {"name": name, "allow_large": allow_large, "trust_pickle": trust_pickle}
+    options: dict[str, Any] = {
+        "name": name,
+        "allow_large": allow_large,
+        "trust_pickle": trust_pickle,
+    }
     if is_one_of(source, target, shards, to or named):
         return _convert_dataset(
             source, target, to or named, options, as_json,
@@ -77,25 +96,35 @@ def convert_command(
     _report(collection, source, target, as_json)
 
 
-def _convert_dataset(source, target, to, options, as_json, **more):
-    """From or to a dataset."""
+def _convert_dataset(
+    source: Store,
+    target: Store,
+    to: Format | None,
+    options: dict[str, Any],
+    as_json: bool,
+    **more: Any,  # Any: options of the conversion
+) -> None:
+    """Convert from or to a dataset."""
     from ragfile.shards.conversion import convert
 
     with Progress().ticking(f"converting {_shown(source)}"):
-        report = convert(source, target, **more, **options, **({"to": to} if to else {}))
+        options |= {"to": to} if to else {}
+        report = convert(cast("str", source), cast("str", target), **more, **options)
     counts = {"documents": report.documents, "chunks": report.chunks}
     if as_json:
         return click.echo(json.dumps({"source": source, "target": target, **counts}))
-    said = ", ".join(counted(count, name[:-1]) for name, count in counts.items())
-    return click.echo(f"{_shown(target)}: {said}")
+    summary = ", ".join(counted(count, name[:-1]) for name, count in counts.items())
+    return click.echo(f"{_shown(target)}: {summary}")
 
 
-def _shown(end):
+def _shown(end: Store) -> str:
     return " + ".join(end) if isinstance(end, tuple) else end
 
 
-def _ends(paths, sides) -> tuple[Any, Any, Any]:
-    """(source, target, the target's format where a flag says it)."""
+def _ends(
+    paths: tuple[str, ...], sides: dict[str, str | None]
+) -> tuple[Store, Store, Format | None]:
+    """Return the source, the target, and the target's format if a flag names it."""
     source = _end(sides, "from")
     target = _end(sides, "to")
     if paths and (len(paths) != 2 or source or target):
@@ -104,7 +133,7 @@ def _ends(paths, sides) -> tuple[Any, Any, Any]:
         return paths[0], paths[1], None
     if not source or not target:
         raise click.UsageError("give IN and OUT, or --from-… and --to-… flags")
-    named = (
+    named: Format = (
         "faiss+json"
         if isinstance(target, tuple)
         else next(k for k in ("ragmd", "ragfile") if sides[f"to_{k}"])
@@ -112,8 +141,8 @@ def _ends(paths, sides) -> tuple[Any, Any, Any]:
     return source, target, named
 
 
-def _end(sides, side):
-    given = {kind: sides[f"{side}_{kind}"] for kind in SOURCES if sides[f"{side}_{kind}"]}
+def _end(sides: dict[str, str | None], side: str) -> Store | None:
+    given = {kind: path for kind in SOURCES if (path := sides[f"{side}_{kind}"])}
     if not given:
         return None
     if set(given) == {"faiss", "json"}:
@@ -121,11 +150,11 @@ def _end(sides, side):
     if len(given) == 1 and not set(given) & {"faiss", "json"}:
         return next(iter(given.values()))
     raise click.UsageError(
-        f"--{side}-faiss and --{side}-json belong together, and nothing else with them"
+        f"--{side}-faiss and --{side}-json must be used together, without other --{side}-… flags"
     )
 
 
-def _report(collection, source, target, as_json):
+def _report(collection: Collection, source: Store, target: Store, as_json: bool) -> None:
     counts = {
         "documents": len(collection.documents),
         "vectors": len(collection),

@@ -1,10 +1,13 @@
-"""`ragfile export`: the chunks of a file for other tools."""
+"""`ragfile export`: export the chunks of a file to other tools."""
+
+from __future__ import annotations
 
 import contextlib
 import errno
 import json
 import os
 import sys
+from typing import TYPE_CHECKING, cast
 
 import click
 
@@ -12,6 +15,13 @@ from ragfile.doors.cli.progress import Progress
 from ragfile.doors.cli.report_lines import counted, passages
 from ragfile.ground.extras import optional
 from ragfile.opener import open as open_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+    from typing import Any
+
+    from pyarrow import RecordBatchReader
+
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".duckdb": "duckdb"}
 
@@ -22,12 +32,14 @@ SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".duck
 @click.option(
     "--to",
     type=click.Choice(["jsonl", "duckdb", "parquet"]),
-    help="The format of OUT, if its suffix (.jsonl, .parquet, .duckdb) does not name it.",
+    help="Format of OUT, if its suffix (.jsonl, .parquet, .duckdb) does not name it.",
 )
-@click.option("--no-vectors", is_flag=True, help="Leave the vectors out.")
+@click.option("--no-vectors", is_flag=True, help="Omit the vectors.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
-def export_command(file, out, to, no_vectors, as_json):
-    """Write chunks and vectors for other tools. Without OUT, or with "-", print JSON lines."""
+def export_command(
+    file: str, out: str | None, to: str | None, no_vectors: bool, as_json: bool
+) -> None:
+    """Export chunks and vectors. Without OUT, or with "-", print JSON lines."""
     from ragfile.file import arrow
 
     out = None if out == "-" else out
@@ -35,7 +47,7 @@ def export_command(file, out, to, no_vectors, as_json):
     if out is None and to != "jsonl":
         raise click.UsageError(f"--to {to} needs OUT")
     if no_vectors and to == "duckdb":
-        raise click.UsageError("--no-vectors goes with jsonl and parquet")
+        raise click.UsageError("--no-vectors requires the format jsonl or parquet")
     reason, bar = "", Progress()
     with passages(open_file(file)) as rf, _whole(out):
         if to == "jsonl":
@@ -43,12 +55,12 @@ def export_command(file, out, to, no_vectors, as_json):
         elif to == "parquet":
             reader = arrow.arrow_reader(rf.rows, vectors=not no_vectors)
             with bar.ticking(f"writing {out}"):
-                _parquet(reader, out)
+                _parquet(reader, cast("str", out))
         else:
             from ragfile.adapters.sqlrooms import export_duckdb
 
             with bar.ticking(f"writing {out}"):
-                reason = export_duckdb(rf, out)
+                reason = export_duckdb(rf, cast("str", out))
         count = len(rf)
     if reason:
         click.echo(f"ragfile: no full-text index: {reason}", err=True)
@@ -67,25 +79,27 @@ def export_command(file, out, to, no_vectors, as_json):
         click.echo(f"{out}: {counted(count, 'chunk')}")
 
 
-def _format_of(out):
-    """The format that a name's suffix says; lines where there is no name."""
+def _format_of(out: str | None) -> str:
+    """Return the format of a suffix; JSON lines without a name."""
     if out is None:
         return "jsonl"
     suffix = os.path.splitext(out)[1].lower()
     if suffix not in SUFFIXES:
-        said = f"the suffix {suffix!r} names no format" if suffix else "a name without a suffix"
-        raise click.UsageError(f"{out}: {said}: --to jsonl, parquet or duckdb says it")
+        problem = f"unknown suffix {suffix!r}" if suffix else "no suffix"
+        raise click.UsageError(
+            f"{out}: {problem}; choose a format with --to jsonl, parquet or duckdb"
+        )
     return SUFFIXES[suffix]
 
 
 @contextlib.contextmanager
-def _whole(out):
-    """A new file or none: nothing is written over, and what an export left when it failed goes."""
+def _whole(out: str | None) -> Iterator[None]:
+    """Refuse to overwrite a file, and remove the incomplete output of a failed export."""
     if out is not None and os.path.lexists(out):
         raise FileExistsError(errno.EEXIST, "exists; choose another name or remove it first", out)
     try:
         yield
-    except FileExistsError:  # somebody was faster: it is theirs
+    except FileExistsError:  # another process created it first: keep it
         raise
     except BaseException:
         if out is not None:
@@ -94,7 +108,9 @@ def _whole(out):
         raise
 
 
-def _lines(records, out, count, bar):
+def _lines(
+    records: Iterable[Mapping[str, Any]], out: str | None, count: int, bar: Progress
+) -> None:
     with (
         contextlib.nullcontext(sys.stdout)
         if out is None
@@ -107,7 +123,7 @@ def _lines(records, out, count, bar):
     bar.close()
 
 
-def _parquet(reader, out):
+def _parquet(reader: RecordBatchReader, out: str) -> None:
     parquet = optional("pyarrow.parquet", "writing Parquet")
     with parquet.ParquetWriter(out, reader.schema) as writer:
         for batch in reader:

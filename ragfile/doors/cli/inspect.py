@@ -1,6 +1,9 @@
-"""ragfile info and ragfile inspect: what a file is, and where what lies in it."""
+"""`ragfile info` and `ragfile inspect`: summarize a file, and list its sections and bytes."""
+
+from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -8,14 +11,19 @@ from ragfile.doors.cli.options import generation_option, json_option, url_cache_
 from ragfile.doors.cli.report_lines import described, emit, moment, readable
 from ragfile.ground.urls import is_remote
 
+if TYPE_CHECKING:
+    from ragfile.file.pairs import PairFile
+    from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.types import PairStrategy
+
 
 @click.command()
 @click.argument("file", type=click.Path())
 @generation_option
 @url_cache_option
 @json_option
-def info(file, generation, cache, as_json):
-    """Show a file at a glance."""
+def info(file: str, generation: int, cache: str | None, as_json: bool) -> None:
+    """Show a summary of a file."""
     from ragfile.opener import open as open_file
 
     with open_file(file, generation=generation, cache=cache) as rf:
@@ -28,8 +36,8 @@ def info(file, generation, cache, as_json):
             click.echo(f"{name.replace('_', ' '):>16}  {shown}")
 
 
-def _fact(name, value):
-    """A fact of info as people read it."""
+def _fact(name: str, value: Any) -> object:  # Any: JSON
+    """Format one fact of the summary."""
     if name == "size":
         return readable(value)
     if name == "created" and value:
@@ -45,16 +53,25 @@ def _fact(name, value):
 @click.command()
 @click.argument("file", type=click.Path())
 @click.option(
-    "--hex", "hex_at", type=click.IntRange(min=0), metavar="N", help="Show 256 bytes from offset N."
+    "--hex", "hex_at", type=click.IntRange(min=0), metavar="N", help="Dump 256 bytes from offset N."
 )
 @click.option("--vector", "vector_row", type=int, metavar="N", help="Print vector N.")
 @click.option("--pairs", "pairs_of", metavar="NAME", help="List the pairs of a section.")
-@click.option("--picture", is_flag=True, help="Draw the file as a map of its sections.")
+@click.option("--picture", is_flag=True, help="Draw the sections as a map of the file.")
 @generation_option
 @url_cache_option
 @json_option
-def inspect(file, hex_at, vector_row, pairs_of, picture, generation, cache, as_json):
-    """List the sections of a file with their places and sizes."""
+def inspect(
+    file: str,
+    hex_at: int | None,
+    vector_row: int | None,
+    pairs_of: PairStrategy | None,
+    picture: bool,
+    generation: int,
+    cache: str | None,
+    as_json: bool,
+) -> None:
+    """List the sections of a file with offsets and sizes."""
     from ragfile.opener import open as open_file
 
     with open_file(file, generation=generation, cache=cache) as rf:
@@ -70,7 +87,7 @@ def inspect(file, hex_at, vector_row, pairs_of, picture, generation, cache, as_j
         return _show_sections(rf, as_json)
 
 
-def _show_sections(rf, as_json):
+def _show_sections(rf: KnowledgeBase | PairFile, as_json: bool) -> None:
     entries, size = rf.file.entries, rf.info["size"]
     if as_json:
         return emit({"size": size, "sections": entries})
@@ -88,16 +105,16 @@ def _show_sections(rf, as_json):
     return None
 
 
-def _show_picture(rf, as_json):
+def _show_picture(rf: KnowledgeBase | PairFile, as_json: bool) -> None:
     from ragfile.doors.cli.picture import drawn
 
     if as_json:
-        raise click.UsageError("--picture is for people: without it, --json lists the sections")
+        raise click.UsageError("--picture cannot be combined with --json, which lists the sections")
     for line in drawn(rf.file.entries, rf.info["size"]):
         click.echo(line)
 
 
-def _show_hex(rf, file, at, as_json):
+def _show_hex(rf: KnowledgeBase | PairFile, file: str, at: int, as_json: bool) -> None:
     size = rf.info["size"]
     if at >= size:
         raise click.UsageError(f"--hex {at:,} is past the end: {file} has {size:,} bytes")
@@ -116,7 +133,7 @@ def _show_hex(rf, file, at, as_json):
     return None
 
 
-def _show_pairs(rf, name, as_json):
+def _show_pairs(rf: KnowledgeBase | PairFile, name: PairStrategy, as_json: bool) -> None:
     pairs = (
         (key if isinstance(key, str) else [float(x) for x in key], content)
         for key, content in rf.file.pairs(name)

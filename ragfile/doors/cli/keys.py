@@ -1,4 +1,4 @@
-"""ragfile keys: who may ask a server."""
+"""`ragfile keys`: manage the API keys of a server."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
     type=click.Path(),
     envvar="RAGFILE_KEYS",
     show_envvar=True,
-    help="The file of keys; else keys.json in the folder ragfile of your configuration.",
+    help="Key file. Default: ragfile/keys.json in your configuration folder.",
 )
 @click.pass_context
-def keys_command(context, path):
-    """Make, list and revoke the keys of `ragfile serve`."""
+def keys_command(context: click.Context, path: str | None) -> None:
+    """Create, list and revoke API keys for serve."""
     from ragfile.doors.server.keys import KeyFile, default_path
 
     context.obj = KeyFile(path or default_path())
@@ -37,24 +37,24 @@ def keys_command(context, path):
     type=click.Choice(["read", "write", "admin"]),
     default="read",
     show_default=True,
-    help="What it allows; each includes those before it.",
+    help="Permissions of the key; each scope includes those before it.",
 )
 @json_option
 @click.pass_obj
-def add_command(file: KeyFile, name, scope, as_json):
-    """Make a key and show it. It is shown this once."""
+def add_command(file: KeyFile, name: str, scope: str, as_json: bool) -> None:
+    """Create a key and print it. It cannot be shown again."""
     secret = file.add(name, scope)
     if as_json:
         return emit({"name": name, "scope": scope, "key": secret})
     click.echo(secret)
-    return click.echo("ragfile: keep it now; only its hash is stored", err=True)
+    return click.echo("ragfile: save it now; only its hash is stored", err=True)
 
 
 @keys_command.command("list")
 @json_option
 @click.pass_obj
-def list_command(file: KeyFile, as_json):
-    """List the keys by name, without their secrets."""
+def list_command(file: KeyFile, as_json: bool) -> None:
+    """List the keys, without their secrets."""
     keys = [{n: key.get(n) for n in ("name", "scope", "created")} for key in file.read()]
     if as_json:
         return emit(keys)
@@ -66,7 +66,7 @@ def list_command(file: KeyFile, as_json):
 @keys_command.command("revoke")
 @click.argument("name")
 @click.pass_obj
-def revoke_command(file: KeyFile, name):
-    """End a key. Servers that run see it at once."""
+def revoke_command(file: KeyFile, name: str) -> None:
+    """Revoke a key. Running servers reject it at once."""
     file.revoke(name)
     click.echo(f"{name} is revoked")

@@ -1,11 +1,14 @@
-"""The ragfile command.
+"""The `ragfile` command.
 
-Exit codes: 0 done; 1 wrong usage, or a failure outside the file; 2 not a RAGFile, or a damaged one;
-3 done, but for sources that could not be read; 130 interrupted.
+Exit codes: 0 success; 1 wrong usage, or a failure outside the file; 2 not a RAGFile, or a damaged
+one; 3 success, except for sources that could not be read; 130 interrupted.
 """
+
+from __future__ import annotations
 
 import importlib
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -13,9 +16,12 @@ from ragfile import __version__
 from ragfile.doors.cli.failures import failed
 from ragfile.doors.cli.options import offline_option
 
+if TYPE_CHECKING:
+    from typing import NoReturn
+
 
 class Doors(click.Group):
-    """The commands, each in a module that is imported when it is called."""
+    """The commands; the module of each is imported on its first use."""
 
     PLACES = {  # noqa: RUF012
         "ask": ("ask", "ask_command"),
@@ -42,32 +48,35 @@ class Doors(click.Group):
         },
     }
 
-    def list_commands(self, ctx):
+    def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(self.PLACES)
 
-    def get_command(self, ctx, cmd_name):
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.PLACES:
             return None
         module, name = self.PLACES[cmd_name]
-        return getattr(importlib.import_module(f"ragfile.doors.cli.{module}"), name)
+        command: click.Command = getattr(
+            importlib.import_module(f"ragfile.doors.cli.{module}"), name
+        )
+        return command
 
 
-# What a number is called where something else was given: "'x' is not a valid integer".
+# Used in messages such as "'x' is not a valid integer".
 click.IntRange.name, click.FloatRange.name = "integer", "number"
 
 
 @click.group(cls=Doors, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="ragfile")
 @offline_option
-def ragfile():
+def ragfile() -> None:
     """One file for retrieval: documents, vectors and BM25."""
 
 
-def main(arguments=None):
-    """Runs the command; errors are one line on stderr, one JSON object there with --json."""
+def main(arguments: list[str] | None = None) -> NoReturn:
+    """Run the command; report errors in one line on stderr, or as one JSON object with --json."""
     as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
         code = ragfile.main(arguments, prog_name="ragfile", standalone_mode=False)
-    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - what is a defect is raised again
+    except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - defects are raised again
         failed(error, as_json)
     sys.exit(code if isinstance(code, int) else 0)

@@ -1,26 +1,53 @@
-"""ragfile mcp: files for MCP clients over stdio, and entries in the clients' configurations."""
+"""`ragfile mcp`: serve files to MCP clients over stdio, and edit the clients' configurations."""
+
+from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
 from ragfile.doors.cli.options import offline_option
 from ragfile.doors.mcp.clients import CLIENTS
 
+if TYPE_CHECKING:
+    from ragfile.chat.protocol import ChatModel
+    from ragfile.doors.mcp.clients import ConfigChange
+
 
 @click.command("mcp")
 @click.argument("files", nargs=-1)
-@click.option("--model", help="Offer `ask` with this model: openai:MODEL or ollama:MODEL.")
-@click.option("--embedder", help="The embedder for questions, where a file does not know it.")
-@click.option("--write", "can_write", is_flag=True, help="Offer `put` and `delete`.")
-@click.option("--install", type=click.Choice(CLIENTS), help="Add this server to a client's list.")
-@click.option("--uninstall", type=click.Choice(CLIENTS), help="Take it out again.")
-@click.option("--name", default="ragfile", show_default=True, help="What the client calls it.")
-@click.option("--project", is_flag=True, help="With --install: the list of this folder.")
-@click.option("--yes", is_flag=True, help="With --install: do not ask.")
+@click.option("--model", help="Offer the tool ask with this model: openai:MODEL or ollama:MODEL.")
+@click.option("--embedder", help="Embedder for questions, if a file does not record one.")
+@click.option("--write", "can_write", is_flag=True, help="Offer the tools put and delete.")
+@click.option(
+    "--install", type=click.Choice(CLIENTS), help="Add this server to a client's configuration."
+)
+@click.option(
+    "--uninstall",
+    type=click.Choice(CLIENTS),
+    help="Remove this server from a client's configuration.",
+)
+@click.option(
+    "--name", default="ragfile", show_default=True, help="Name of the server in the client."
+)
+@click.option(
+    "--project", is_flag=True, help="With --install: use the configuration of this folder."
+)
+@click.option("--yes", is_flag=True, help="With --install: do not ask for confirmation.")
 @offline_option
-def mcp_command(files, model, embedder, can_write, install, uninstall, name, project, yes):
+def mcp_command(
+    files: tuple[str, ...],
+    model: str | None,
+    embedder: str | None,
+    can_write: bool,
+    install: str | None,
+    uninstall: str | None,
+    name: str,
+    project: bool,
+    yes: bool,
+) -> None:
     """Serve files to an MCP client (Claude, Cursor, …) over stdio."""
     if uninstall:
         return _change(_removal(uninstall, name, project), yes)
@@ -32,8 +59,10 @@ def mcp_command(files, model, embedder, can_write, install, uninstall, name, pro
     return _serve(files, model, embedder, can_write)
 
 
-def _serve(files, model, embedder, can_write):
-    """Opens nothing yet: a client waits for the handshake, and a question can wait for the file."""
+def _serve(
+    files: tuple[str, ...], model: str | None, embedder: str | None, can_write: bool
+) -> None:
+    """Serve without opening the files yet, so that the handshake is not delayed."""
     from ragfile.doors.mcp.files import Files
     from ragfile.doors.mcp.protocol import Server
     from ragfile.doors.mcp.stdio import serve
@@ -43,8 +72,8 @@ def _serve(files, model, embedder, can_write):
     serve(Server(Tools(Files(files, **opening), model=_opened(model), can_write=can_write)))
 
 
-def _opened(model):
-    """The chat model, if one is named: a wrong name is said now, and no connection is made."""
+def _opened(model: str | None) -> ChatModel | None:
+    """Return the chat model, if one is named. A wrong name fails here; nothing connects yet."""
     if model is None:
         return None
     from ragfile.chat.protocol import open_chat
@@ -52,46 +81,52 @@ def _opened(model):
     return open_chat(model)
 
 
-def _addition(client, name, project, files, options):
+def _addition(
+    client: str,
+    name: str,
+    project: bool,
+    files: tuple[str, ...],
+    options: dict[str, str | bool | None],
+) -> ConfigChange:
     from ragfile.doors.mcp.clients import added
     from ragfile.ground.urls import is_remote
 
-    said = [flag for flag, value in options.items() if value]
-    if project and said:
+    given = [flag for flag, value in options.items() if value]
+    if project and given:
         raise click.UsageError(
-            f"--project does not go with {', '.join(said)}: whoever opens this folder would run it "
-            "without having chosen it. Leave out --project"
+            f"--project cannot be combined with {', '.join(given)}: everyone who opens this folder "
+            "would run it unasked. Omit --project"
         )
     missing = [f for f in files if not is_remote(f) and not os.path.isfile(f)]
     if missing:
-        raise click.UsageError(f"there is no file {missing[0]}")
+        raise click.UsageError(f"no such file: {missing[0]}")
     placed = [f if is_remote(f) else _path(f, project) for f in files]
     flags = [
         part
-        for flag in said
-        for part in ([flag] if options[flag] is True else [flag, options[flag]])
+        for flag in given
+        for part in ([flag] if options[flag] is True else [flag, str(options[flag])])
     ]
     return added(client, name, [*_program(project), "mcp", *placed, *flags], in_project=project)
 
 
-def _path(file, project):
-    """Absolute; in a project's list relative, since the folder lies elsewhere on other machines."""
+def _path(file: str, project: bool) -> str:
+    """Return an absolute path; in a project a relative one, which holds on other machines."""
     return os.path.relpath(file) if project else os.path.abspath(file)
 
 
-def _program(project):
-    """What starts this ragfile: in a project's list by its bare name, else by this Python."""
+def _program(project: bool) -> list[str]:
+    """Return the command of this server: by this Python, or in a project by name alone."""
     return ["ragfile"] if project else [sys.executable, "-m", "ragfile"]
 
 
-def _removal(client, name, project):
+def _removal(client: str, name: str, project: bool) -> ConfigChange:
     from ragfile.doors.mcp.clients import removed
 
     return removed(client, name, in_project=project)
 
 
-def _confirm(question):
-    """Goes on after a yes; anything else, and an input that ends, is exit code 1."""
+def _confirm(question: str) -> None:
+    """Ask for confirmation; exit with code 1 unless the answer is yes."""
     try:
         is_wanted = click.confirm(question)
     except click.Abort as abort:
@@ -102,8 +137,8 @@ def _confirm(question):
         raise click.exceptions.Exit(1)
 
 
-def _change(change, is_sure):
-    """Shows a change and makes it, if that is wanted."""
+def _change(change: ConfigChange, is_sure: bool) -> None:
+    """Show a change, and apply it if confirmed."""
     if change.before == change.after:
         return click.echo(f"{change.path}: nothing to change")
     click.echo(change.diff.rstrip("\n"))
@@ -111,5 +146,5 @@ def _change(change, is_sure):
         _confirm(f"Change {change.path}?")
     change.write()
     return click.echo(
-        f"{change.path}: {'changed' if change.after else 'removed, as nothing was left'}"
+        f"{change.path}: {'changed' if change.after else 'removed, because it was empty'}"
     )

@@ -1,116 +1,127 @@
-"""Options that several commands take, and what is read out of them."""
+"""Options shared by several commands, and the parsing of their values."""
 
 from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ragfile.ground.offline import VARIABLE as OFFLINE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from ragfile.ground.option_table import Option, OptionTable, Schema
 
+    _ParamType = click.ParamType[Any]
+else:
+    _ParamType = click.ParamType  # generic since click 8.5
 
-def offline_option(command):
-    """A switch for the whole process: what a command opens asks RAGFILE_OFFLINE, wherever it is."""
+Command = TypeVar("Command", bound="Callable[..., Any] | click.Command")
+
+
+def offline_option(command: Command) -> Command:
+    """Add --offline, which sets RAGFILE_OFFLINE for the whole process."""
     return click.option(
         "--offline",
         is_flag=True,
         expose_value=False,
         callback=_go_offline,
-        help="Open no socket. [env: RAGFILE_OFFLINE]",
+        help="Disable network access. [env: RAGFILE_OFFLINE]",
     )(command)
 
 
-def _go_offline(_, __, asked):
+def _go_offline(_: click.Context, __: click.Parameter, asked: bool) -> None:
     if asked:
         os.environ[OFFLINE] = "1"
 
 
-def json_option(command):
+def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
 
 
-def generation_option(command):
+def generation_option(command: Command) -> Command:
     return click.option(
-        "--generation", default=0, metavar="N", help="Open an older commit; compaction ends this."
+        "--generation",
+        default=0,
+        metavar="N",
+        help="Read an older commit (until the next compact).",
     )(command)
 
 
-def cache_option(command):
+def cache_option(command: Command) -> Command:
     return click.option(
         "--embedding-cache",
         metavar="FOLDER",
-        help="Keep the vectors of slow embedders in this folder. [env: RAGFILE_CACHE]",
+        help="Cache the vectors of slow embedders in this folder. [env: RAGFILE_CACHE]",
     )(command)
 
 
-def url_cache_option(command):
-    """What every command that opens URLs takes."""
+def url_cache_option(command: Command) -> Command:
+    """Add the options of commands that open URLs."""
     command = click.option(
         "--redirects", is_flag=True, expose_value=False, callback=_allow_redirects,
         help="Follow a URL's redirects to other hosts. [env: RAGFILE_REDIRECTS]",
     )(command)  # fmt: skip
     return click.option(
-        "--cache", metavar="FOLDER", help="Keep bytes fetched from a URL in this folder."
+        "--cache", metavar="FOLDER", help="Cache bytes fetched from a URL in this folder."
     )(command)
 
 
-def _allow_redirects(context, parameter, is_allowed):
+def _allow_redirects(context: click.Context, parameter: click.Parameter, is_allowed: bool) -> None:
     if is_allowed:
         os.environ["RAGFILE_REDIRECTS"] = "1"
 
 
-def selection_options(command):
-    """Which files of folders are read."""
+def selection_options(command: Command) -> Command:
+    """Add the options that select files in folders."""
     for decorate in (
         click.option(
             "--no-ignore",
             is_flag=True,
-            help="Also read what a .gitignore names, and node_modules and the like.",
+            help="Include files that .gitignore excludes, and folders such as node_modules.",
         ),
         click.option(
             "--exclude",
             multiple=True,
             metavar="GLOB",
-            help="Leave files and folders out; can be repeated.",
+            help="Exclude matching files and folders; can be repeated.",
         ),
         click.option(
             "--include",
             multiple=True,
             metavar="GLOB",
-            help="Read only such files of folders; can be repeated.",
+            help="Read only matching files; can be repeated.",
         ),
     ):
         command = decorate(command)
     return command
 
 
-def errors_option(command):
+def errors_option(command: Command) -> Command:
     return click.option(
         "--errors", type=click.Choice(["strict", "replace"]), default="strict", show_default=True,
-        help="If text is not UTF-8: report an error, or read U+FFFD for each bad byte.",
+        help="How to treat invalid UTF-8: report an error, or replace each bad byte by U+FFFD.",
     )(command)  # fmt: skip
 
 
-def encoding_option(command):
+def encoding_option(command: Command) -> Command:
     return click.option(
         "--encoding", metavar="NAME",
-        help="How to read text that is not UTF-8 and has no byte order mark, such as cp1252.",
+        help="Encoding of text that is not UTF-8 and has no byte order mark, such as cp1252.",
     )(command)  # fmt: skip
 
 
-class _Clusters(click.ParamType):
-    """yes, no, or a number."""
+class _Clusters(_ParamType):
+    """A parameter that is yes, no, or a number of clusters."""
 
     name = "clusters"
 
-    def convert(self, value, param, ctx):
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> bool | int | None:
         from ragfile.write.vector_clusters import checked
 
         try:
@@ -119,34 +130,36 @@ class _Clusters(click.ParamType):
             self.fail(f"{value!r} is not yes, no, or a number from 1 to 65536", param, ctx)
 
 
-def clusters_option(command):
+def clusters_option(command: Command) -> Command:
     return click.option(
         "--clusters", type=_Clusters(), metavar="yes|no|N",
-        help="Put vectors in clusters, for searches with --effort.",
+        help="Cluster vectors, for searches with --effort.",
     )(command)  # fmt: skip
 
 
-def executor_option(command):
-    """Who asks and builds the files of a dataset."""
+def executor_option(command: Command) -> Command:
+    """Add the options for parallel work on a dataset."""
     command = click.option(
-        "--workers", type=click.IntRange(min=1), help="The number of the executor's workers."
+        "--workers", type=click.IntRange(min=1), help="Number of workers of the executor."
     )(command)
-    command = click.option("--ray", "executor", flag_value="ray", help="Use Ray.")(command)
+    command = click.option(
+        "--ray", "executor", flag_value="ray", help="Use Ray (same as --executor ray)."
+    )(command)
     return click.option(
         "--executor", type=click.Choice(["process", "ray", "dask"]),
-        help="Work on a dataset with a pool of processes, Ray or Dask instead of this process.",
+        help="Process a dataset with a process pool, Ray or Dask instead of this process.",
     )(command)  # fmt: skip
 
 
-def k_option(default: int):
+def k_option(default: int) -> Callable[[Command], Command]:
     return click.option(
         "-k", type=click.IntRange(min=1), default=default, show_default=True,
-        help="Number of passages.",
+        help="Number of results.",
     )  # fmt: skip
 
 
-def condition(where):
-    """A filter from --where, or None without one."""
+def condition(where: str | None) -> dict[str, Any] | None:
+    """Parse the filter of --where; None without one."""
     if where is None:
         return None
     try:
@@ -154,42 +167,39 @@ def condition(where):
     except ValueError as error:
         raise click.UsageError(f"--where is not JSON: {error}") from None
     except RecursionError:
-        raise click.UsageError("--where nests too deep") from None
+        raise click.UsageError("--where is nested too deeply") from None
     if not isinstance(found, dict):
         raise click.UsageError(
-            f"--where is a JSON object, such as '{{\"year\": 2024}}', not {where:.80}"
+            f"--where must be a JSON object, such as '{{\"year\": 2024}}', not {where:.80}"
         )
     return found
 
 
-def field_weights(given):
-    """Weights by name from --field NAME=WEIGHT, or None without one."""
+def field_weights(given: Iterable[str]) -> dict[str, int] | None:
+    """Parse the weights of --field NAME=WEIGHT; None without any."""
     found = {}
     for one in given:
         name, _, weight = one.rpartition("=")
         if not name or not weight.isascii() or not weight.isdigit():
             raise click.UsageError(
-                f"--field is a name and a whole weight, such as headers=3, not {one:.80}"
+                f"--field must be NAME=WEIGHT with a whole weight, such as headers=3, not {one:.80}"
             )
         found[name] = int(weight)
     return found or None
 
 
-# ------------------------------------------------------------------------ the options of a question
-
-
-# How the values of two options are read, which the command line spells in its own way.
+# Parsers of the two options that the command line spells in its own way.
 READ = {"where": condition, "fields": field_weights}
 
 
 class QuestionCommand(click.Command):
-    """A command that asks: it takes the options of a question, and is called with those given.
+    """A command with the options of a question; it is called with those that were given.
 
-    They are made when a line is read or helped with, so that a list of commands needs none.
+    The options are built on the first use of the command, so that listing commands stays fast.
     """
 
     def table(self) -> OptionTable:
-        """The options of its question."""
+        """Return the options of the question."""
         from ragfile.options import SEARCH
 
         return SEARCH
@@ -204,7 +214,7 @@ class QuestionCommand(click.Command):
         offered = (o for o in self.table().options.values() if "cli" not in o.absent)
         return [flag(option) for option in offered if option.name not in own]
 
-    def invoke(self, ctx: click.Context) -> Any:  # Any: what the command returns
+    def invoke(self, ctx: click.Context) -> object:
         default = click.core.ParameterSource.DEFAULT
         values = {str(one.name): ctx.params.pop(str(one.name)) for one in self._flags()}
         ctx.params["options"] = {
@@ -216,7 +226,7 @@ class QuestionCommand(click.Command):
 
 
 def flag(option: Option) -> click.Option:
-    """Return the flag of an option, by its schema."""
+    """Build the flag of an option from its schema."""
     from ragfile.search.option_schemas import schema_of
 
     spelled = option.flag or f"--{option.name.replace('_', '-')}"
@@ -232,7 +242,9 @@ def flag(option: Option) -> click.Option:
     return click.Option([spelled, option.name], **made)
 
 
-def _read(option, value):
+def _read(option: Option, value: object) -> object:
+    if option.read is None:
+        return value
     try:
         return option.read(value)
     except ValueError as error:
@@ -240,7 +252,7 @@ def _read(option, value):
 
 
 def _value(schema: Schema) -> dict[str, Any]:
-    """Return how click reads the values of a schema: as a switch, a number, a name, texts, or JSON."""
+    """Return the click settings for a schema: a switch, a number, a choice, texts, or JSON."""
     kinds = _kinds(schema)
     if kinds == ["boolean"]:
         return {"is_flag": True}
@@ -254,8 +266,8 @@ def _value(schema: Schema) -> dict[str, Any]:
 
 
 def _kinds(schema: Schema) -> list[str]:
-    """The types of a schema, without null."""
-    found: Any = [k for one in schema.get("anyOf", (schema,)) for k in _listed(one["type"])]
+    """Return the types of a schema, without null."""
+    found = [k for one in schema.get("anyOf", (schema,)) for k in _listed(one["type"])]
     return [kind for kind in dict.fromkeys(found) if kind != "null"]
 
 
@@ -263,16 +275,18 @@ def _listed(kind: str | list[str]) -> list[str]:
     return [kind] if isinstance(kind, str) else kind
 
 
-def _number(schema: Schema, kind: str) -> click.ParamType:
+def _number(schema: Schema, kind: str) -> click.ParamType[Any]:
     low = schema.get("minimum", schema.get("exclusiveMinimum"))
-    bounds = {"min": low, "max": schema.get("maximum"), "min_open": "exclusiveMinimum" in schema}
-    if low is None and bounds["max"] is None:
+    high, is_open = schema.get("maximum"), "exclusiveMinimum" in schema
+    if low is None and high is None:
         return click.INT if kind == "integer" else click.FLOAT
-    return click.IntRange(**bounds) if kind == "integer" else click.FloatRange(**bounds)
+    if kind == "integer":
+        return click.IntRange(low, high, min_open=is_open)
+    return click.FloatRange(low, high, min_open=is_open)
 
 
-class Json(click.ParamType):
-    """A JSON value; a text or a number can stand as it is, where the option takes one."""
+class Json(_ParamType):
+    """A JSON value; text and numbers need no quotes where the option accepts them."""
 
     name = "json"
 
@@ -280,8 +294,11 @@ class Json(click.ParamType):
         self.kinds = kinds
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> Any:  # Any: a JSON value
+        self,
+        value: str,
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> object:
         if "string" in self.kinds and value[:1] not in ("[", "{"):
             return int(value) if "integer" in self.kinds and value.isdecimal() else value
         try:

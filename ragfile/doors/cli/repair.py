@@ -1,7 +1,10 @@
-"""`ragfile repair`: bring damaged bytes back with the parity that a file holds."""
+"""`ragfile repair`: restore damaged bytes from the parity of a file."""
+
+from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,19 +14,26 @@ from ragfile.doors.cli.progress import Progress
 from ragfile.doors.cli.report_lines import emit, printable, readable
 from ragfile.errors import CorruptError
 
+if TYPE_CHECKING:
+    from collections.abc import ItemsView, Iterable
+
+    from ragfile.write.repair import DamagedStretch, RepairReport
+
 SHOWN = 20  # documents
 
 
 @click.command("repair")
 @click.argument("file", type=click.Path())
-@click.option("-o", "--out", type=click.Path(), help="Write the repaired file here instead.")
-@click.option("-n", "--dry-run", is_flag=True, help="Say what would come back; write nothing.")
+@click.option(
+    "-o", "--out", type=click.Path(), help="Write the repaired file here instead of replacing FILE."
+)
+@click.option("-n", "--dry-run", is_flag=True, help="Report what can be restored, without writing.")
 @json_option
-def repair_command(file, out, dry_run, as_json):
-    """Bring damaged bytes back, bit for bit.
+def repair_command(file: str, out: str | None, dry_run: bool, as_json: bool) -> None:
+    """Restore damaged bytes, bit for bit.
 
-    The file must have parity: `build --parity` and `compact --parity` give it. It is replaced in
-    one step, or left as it is where more is damaged than parity brings back (exit code 2).
+    The file must have parity, from build --parity or compact --parity. It is replaced atomically. If
+    the damage exceeds the parity, it is left unchanged and the exit code is 2.
 
     \b
     ragfile build docs/ -o kb.ragfile --parity 2
@@ -35,16 +45,16 @@ def repair_command(file, out, dry_run, as_json):
     with Progress().ticking(f"repairing {file}"):
         try:
             report = repair(file, out, dry_run=dry_run)
-        except CorruptError:  # beyond repair: what is lost says more
+        except CorruptError:  # beyond repair: report the losses instead
             report = repair(file, out, dry_run=True)
     if as_json:
         emit(_facts(report))
     else:
-        _tell(report, dry_run)
+        _show_report(report, dry_run)
     sys.exit(0 if report.is_repairable else DAMAGED)
 
 
-def _facts(report):
+def _facts(report: RepairReport) -> dict[str, object]:
     facts = {"is_damaged": report.is_damaged, "is_repairable": report.is_repairable}
     named = {
         name: [stretch._asdict() for stretch in getattr(report, name)]
@@ -56,13 +66,13 @@ def _facts(report):
     return {**asdict(report), **facts, **named, "remaining": faults}
 
 
-def _tell(report, dry_run):
-    """What a repair found and did, for people."""
+def _show_report(report: RepairReport, dry_run: bool) -> None:
+    """Print the results of a repair."""
     for name, size in _by_section(report.lost):
         click.echo(f"lost      {readable(size):>10}  {name}")
     for name, size in _by_section(report.restored):
         click.echo(
-            f"{'restored' if report.is_written else 'can come'}  {readable(size):>10}  {name}"
+            f"{'restored' if report.is_written else 'repairable':<10}{readable(size):>10}  {name}"
         )
     for kind, at, what, section in report.remaining:
         place = f", section {section}" if section else ""
@@ -74,19 +84,19 @@ def _tell(report, dry_run):
     click.echo(f"{report.path}: {_verdict(report, dry_run)}")
 
 
-def _verdict(report, dry_run):
+def _verdict(report: RepairReport, dry_run: bool) -> str:
     if not report.is_damaged:
         return "good; nothing to repair"
     if not report.is_repairable:
-        return "more is damaged than its parity brings back; nothing was written"
+        return "the damage exceeds its parity; nothing was written"
     if dry_run:
-        return "all of it can be brought back; nothing was written"
+        return "all damage can be repaired; nothing was written"
     return f"repaired{'' if report.out == report.path else f' as {report.out}'}"
 
 
-def _by_section(stretches):
-    """(section, bytes), in order of place."""
-    found = {}
+def _by_section(stretches: Iterable[DamagedStretch]) -> ItemsView[str, int]:
+    """Sum the bytes of each section, in file order."""
+    found: dict[str, int] = {}
     for stretch in stretches:
         name = stretch.section or "front page, tables and footers"
         found[name] = found.get(name, 0) + stretch.size

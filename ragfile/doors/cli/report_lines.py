@@ -1,72 +1,89 @@
-"""How commands tell people things: numbers, times, texts of a file, and what of the sources was not read."""
+"""Format numbers, times, texts and the reports on sources for a terminal."""
+
+from __future__ import annotations
 
 import collections
 import json
 import os
 import sys
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, cast
 
 import click
 
 from ragfile.doors.cli.failures import INCOMPLETE
 from ragfile.errors import FormatError
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from ragfile.file.pairs import PairFile
+    from ragfile.ingest.document_loader import SourceFailure
+    from ragfile.ingest.source_files import Skipped
+    from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.write.builder import BuildReport
+    from ragfile.write.source_sync import SyncReport
+
 SHOWN = 12  # suffixes
 
 
-def emit(value):
-    """JSON on stdout; what JSON does not know becomes a string."""
+def emit(value: object) -> None:
+    """Print JSON on stdout; values of other types become strings."""
     click.echo(json.dumps(value, indent=2, ensure_ascii=True, default=str))
 
 
-def readable(size):
-    """A number of bytes for people."""
-    for unit in ("B", "KB", "MB", "GB", "TB"):
-        if size < 1000 or unit == "TB":
-            return f"{size} B" if unit == "B" else f"{size:.1f} {unit}"
+def readable(size: float) -> str:
+    """Format a number of bytes."""
+    if size < 1000:
+        return f"{size} B"
+    for unit in ("KB", "MB", "GB"):
         size /= 1000
+        if size < 1000:
+            return f"{size:.1f} {unit}"
+    return f"{size / 1000:.1f} TB"
 
 
-def counted(count, noun):
-    """A number of things for people."""
+def counted(count: int, noun: str) -> str:
+    """Format a count with its noun in the singular or plural."""
     return f"{count:,} {noun}{'s' * (count != 1)}"
 
 
-def printable(text):
-    """Text of a file on one line, for a terminal: a control character in it controls nothing."""
+def printable(text: str) -> str:
+    """Return text on one line, with control characters replaced, for a terminal."""
     return "".join(c if c.isprintable() else "\ufffd" for c in " ".join(text.split()))
 
 
-def moment(nanoseconds):
-    """A time that a file records, in UTC."""
+def moment(nanoseconds: int) -> str:
+    """Format a recorded time, in UTC."""
     return datetime.fromtimestamp(nanoseconds / 1e9, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def described(signature):
-    """A signature, as info tells of it, in one line."""
+def described(signature: Mapping[str, Any]) -> str:
+    """Format a signature of the summary in one line."""
     key = signature["key_id"][:16]
     who = f"{signature['signer']} ({key})" if signature["signer"] else key
     when = f", {signature['signed']}" if signature["signed"] else ""
     return f"{who}{when}{'' if signature['is_current'] else ', and changed since'}"
 
 
-def passages(rf):
-    """The open file, if it has any."""
+def passages(rf: KnowledgeBase | PairFile) -> KnowledgeBase:
+    """Return the open file; raise FormatError if it has no passages."""
     if not hasattr(rf, "search"):
         raise FormatError(
-            f"{rf.info['path']}: a 0.1.0 file has pairs, not passages: `ragfile inspect --pairs NAME` lists them"
+            f"{rf.info['path']}: a 0.1.0 file has pairs, not passages; list them with `ragfile inspect --pairs NAME`"
         )
-    return rf
+    return cast("KnowledgeBase", rf)
 
 
-def tell_sources(report):
-    """What of the sources was not read, and what was read as something else than UTF-8: on stderr."""
-    for line in (*told_skipped(report.skipped), *told_encodings(report.encodings)):
+def report_sources(report: BuildReport | SyncReport) -> None:
+    """Report skipped sources, and those not read as UTF-8, on stderr."""
+    for line in (*skipped_lines(report.skipped), *encoding_lines(report.encodings)):
         click.echo(f"ragfile: {line}", err=True)
 
 
-def told_skipped(skipped):
-    """Files that were passed over, counted by reason, those without a loader by suffix."""
+def skipped_lines(skipped: Sequence[Skipped]) -> Iterator[str]:
+    """Count skipped files by reason, and those without a loader by suffix."""
     reasons = collections.Counter(each.reason for each in skipped)
     unknown = collections.Counter(
         os.path.splitext(each.path)[1].lower() or "no suffix"
@@ -80,19 +97,19 @@ def told_skipped(skipped):
         yield f"skipped {count:,} ({reason}){known}"
 
 
-def told_encodings(encodings):
+def encoding_lines(encodings: Mapping[str, str]) -> Iterator[str]:
     for encoding, count in collections.Counter(encodings.values()).most_common():
         path = next(path for path, name in encodings.items() if name == encoding)
         yield f"read {counted(count, 'file')} as {encoding}, such as {printable(path)}"
 
 
-def exit_incomplete(report):
-    """Ends with the exit code that says so, where a source could not be read and the rest was."""
+def exit_incomplete(report: BuildReport | SyncReport) -> None:
+    """Exit with the code for unreadable sources, if any."""
     if report.failures:
         sys.exit(INCOMPLETE)
 
 
-def with_errors(failures):
-    """The number of files with errors; a file of records can have several."""
+def with_errors(failures: Sequence[SourceFailure]) -> str:
+    """Count the files with errors; a file of records can have several."""
     count = len({failure.path for failure in failures})
     return f"; {counted(count, 'file')} with errors" if count else ""

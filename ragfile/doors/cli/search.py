@@ -1,4 +1,8 @@
-"""ragfile search: the passages that answer a question."""
+"""`ragfile search`: find the passages that answer a question."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import click
 
@@ -14,15 +18,20 @@ from ragfile.doors.cli.options import (
 )
 from ragfile.doors.cli.report_lines import emit, passages, printable
 
+if TYPE_CHECKING:
+    from typing import Any
+
+    from ragfile.search.explanation import Explanation
+
 
 @click.command(cls=QuestionCommand)
 @click.argument("file", type=click.Path())
 @click.argument("question")
 @k_option(5)
-@click.option("--embedder", help="The embedder for the question, if the file does not record one.")
+@click.option("--embedder", help="Embedder for the question, if the file does not record one.")
 @click.option(
     "--explain", is_flag=True,
-    help="Show what each retriever and each word gave to the score, and where the time went.",
+    help="Show the score by retriever and by word, and the time of each stage.",
 )  # fmt: skip
 @cache_option
 @generation_option
@@ -30,8 +39,17 @@ from ragfile.doors.cli.report_lines import emit, passages, printable
 @offline_option
 @json_option
 def search(
-    file, question, k, embedder, explain, embedding_cache, generation, cache, as_json, options
-):
+    file: str,
+    question: str,
+    k: int,
+    embedder: str | None,
+    explain: bool,
+    embedding_cache: str | None,
+    generation: int,
+    cache: str | None,
+    as_json: bool,
+    options: dict[str, Any],
+) -> None:
     """Find the passages that answer a question."""
     from dataclasses import asdict
 
@@ -45,7 +63,7 @@ def search(
         file, embedder=embedder, generation=generation, embedding_cache=embedding_cache, cache=cache
     ) as rf:
         hits = passages(rf).search(question, k, **options)
-        reasons = [None] * len(hits)
+        reasons: list[Explanation | None] = [None] * len(hits)
         if explain and options.get("mode") != "keyword":
             asked = {name: value for name, value in options.items() if name in EXPLAIN.options}
             reasons = [rf.explain(question, hit.id, k, **asked) for hit in hits]
@@ -68,11 +86,11 @@ def search(
         click.echo(f"ragfile: {spelled(hits.degraded)}", err=True)
     if not hits.exact:
         click.echo(
-            f"ragfile: about {hits.estimated_recall:.0%} of the best by vector are here", err=True
+            f"ragfile: estimated recall of the vector search: {hits.estimated_recall:.0%}", err=True
         )
     if lost:
-        what = "its newest commit is damaged, and this answers from the one before"
-        click.echo(f"ragfile: {file}: {what}: see `ragfile info`", err=True)
+        problem = "the newest commit is damaged; results are from the one before"
+        click.echo(f"ragfile: {file}: {problem}: see `ragfile info`", err=True)
     if not hits:
         click.echo("ragfile: nothing found", err=True)
     for place, (hit, reason) in enumerate(
@@ -85,7 +103,7 @@ def search(
         click.echo("  ".join(f"{stage} {ms:.2f} ms" for stage, ms in hits.timings.items()))
 
 
-def _words_of(reason):
-    """What each word of the question gave to a passage's score."""
+def _words_of(reason: Explanation) -> str:
+    """Format the contribution of each word to a score."""
     shares = (f"{printable(t.term)} {t.contribution:.3f} ({t.tf}×)" for t in reason.terms if t.tf)
     return f"   words: {', '.join(shares) or 'none'}\n"

@@ -1,13 +1,17 @@
-"""ragfile serve: files over HTTP."""
+"""`ragfile serve`: serve files over HTTP."""
 
 from __future__ import annotations
 
 import logging
 import os
+from typing import TYPE_CHECKING
 
 import click
 
 from ragfile.doors.cli.options import cache_option, offline_option
+
+if TYPE_CHECKING:
+    from typing import Any
 
 LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERROR}
 
@@ -20,7 +24,7 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
     envvar="RAGFILE_HOST",
     show_envvar=True,
     show_default=True,
-    help="The address; another than the loopback needs a key.",
+    help="Address to listen on; any but the loopback requires a key.",
 )
 @click.option(
     "--port",
@@ -29,29 +33,29 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
     envvar="RAGFILE_PORT",
     show_envvar=True,
     show_default=True,
-    help="The port; 0 takes a free one.",
+    help="Port; 0 chooses a free one.",
 )
 @click.option(
     "--model",
     envvar="RAGFILE_MODEL",
     show_envvar=True,
-    help="The chat model for answers: openai:MODEL or ollama:MODEL.",
+    help="Chat model for answers: openai:MODEL or ollama:MODEL.",
 )
-@click.option("--embedder", help="The embedder for questions, where a file does not know it.")
+@click.option("--embedder", help="Embedder for questions, if a file does not record one.")
 @click.option("--write", "can_write", is_flag=True, help="Let clients change the files.")
 @click.option(
     "--workers",
     default=1,
     type=click.IntRange(1, 256),
     show_default=True,
-    help="Processes; they share the files' memory.",
+    help="Number of processes; they share the memory of the files.",
 )
 @click.option(
     "--keys",
     type=click.Path(),
     envvar="RAGFILE_KEYS",
     show_envvar=True,
-    help="The file of keys, as `ragfile keys` writes it.",
+    help="Key file, written by `ragfile keys`.",
 )
 @click.option(
     "--allow-host",
@@ -59,7 +63,7 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
     multiple=True,
     envvar="RAGFILE_ALLOWED_HOSTS",
     show_envvar=True,
-    help="A name that clients may call this server by.",
+    help="Host name that clients may use for this server; can be repeated.",
 )
 @click.option(
     "--allow-origin",
@@ -67,14 +71,14 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
     multiple=True,
     envvar="RAGFILE_ALLOWED_ORIGINS",
     show_envvar=True,
-    help="The origin of a page that may ask this server.",
+    help="Origin of pages that may call this server; can be repeated.",
 )
 @click.option(
     "--max-k",
     default=1000,
     type=click.IntRange(min=1),
     show_default=True,
-    help="The most passages of an answer.",
+    help="Maximum number of results per request.",
 )
 @click.option(
     "--log",
@@ -82,32 +86,32 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
     type=click.Choice(list(LEVELS)),
     default="info",
     show_default=True,
-    help="What goes to stderr, one JSON object a line.",
+    help="Minimum level of the log on stderr, one JSON object per line.",
 )
 @click.option(
     "--list-sources",
     is_flag=True,
-    help="End chat completions with a list of sources, for clients that drop annotations.",
+    help="End chat completions with a list of sources, for clients that ignore annotations.",
 )
-@click.option("--url", help="The address by which clients reach the server, for links.")
+@click.option("--url", help="Public URL of the server, for links.")
 @click.option(
     "--uploads",
     metavar="FOLDER",
-    help="With --write: where files that are sent are kept; else beside the first file.",
+    help="With --write: folder for uploaded files. Default: beside the first file.",
 )
 @click.option(
     "--originals/--no-originals",
     "keep_originals",
     default=True,
     show_default=True,
-    help="With --write: whether those files themselves are kept.",
+    help="With --write: whether to keep uploaded files themselves.",
 )
 @click.option(
     "--source",
     "sources",
     multiple=True,
     metavar="COLLECTION=FOLDER",
-    help="With --write: the folder that a collection follows when a client asks.",
+    help="With --write: folder that clients may sync a collection with; can be repeated.",
 )
 @click.option(
     "--max-upload",
@@ -115,19 +119,26 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
     type=click.IntRange(min=1),
     show_default=True,
     metavar="BYTES",
-    help="The largest file that can be sent.",
+    help="Maximum size of an uploaded file.",
 )
 @click.option(
     "--max-chunks",
     default=100_000,
     type=click.IntRange(min=1),
     show_default=True,
-    help="The most chunks of such a file.",
+    help="Maximum number of chunks of an uploaded file.",
 )
 @offline_option
 @cache_option
-def serve_command(files, level, hosts, origins, sources, **options):
-    """Serve files over HTTP, with a web page."""
+def serve_command(
+    files: tuple[str, ...],
+    level: str,
+    hosts: tuple[str, ...],
+    origins: tuple[str, ...],
+    sources: tuple[str, ...],
+    **options: Any,  # Any: values of flags
+) -> None:
+    """Serve files over HTTP, with a search page."""
     if not files:
         raise click.UsageError("name a file, as `ragfile build` makes it, or a folder of them")
     from ragfile.doors.server.lifecycle import serve
@@ -144,15 +155,15 @@ def serve_command(files, level, hosts, origins, sources, **options):
     serve(Settings(tuple(files), **options))
 
 
-def _pairs(sources):
-    """(collection, folder) of each --source."""
+def _pairs(sources: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    """Parse each --source into a collection and its folder."""
     pairs = [source.partition("=")[::2] for source in sources]
     wrong = [name for name, folder in pairs if not name or not os.path.isdir(folder)]
     if wrong:
-        raise click.UsageError("--source is COLLECTION=FOLDER, and the folder is there")
+        raise click.UsageError("--source must be COLLECTION=FOLDER with an existing folder")
     return tuple((name, os.path.abspath(folder)) for name, folder in pairs)
 
 
-def _split(values):
-    """Options that can be repeated, and variables with commas."""
+def _split(values: tuple[str, ...]) -> tuple[str, ...]:
+    """Split repeated options, and environment variables with commas."""
     return tuple(part for value in values for part in value.replace(",", " ").split())

@@ -1,11 +1,11 @@
-"""`ragfile show`: the text of a document, or of one of its chunks."""
+"""`ragfile show`: print the text of a document, or of one of its chunks."""
 
 from __future__ import annotations
 
 import os
 import re
 import warnings
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import numpy as np
@@ -18,10 +18,13 @@ from ragfile.opener import open as open_file
 from ragfile.records import NUMBERED, Hit
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Mapping
+
+    from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.records import Document
 
 
-# As shown_hits.where writes them.
+# The formats of shown_hits.where.
 PLACES = [
     re.compile(r"(?P<source>.+):(?P<start>\d+)-(?P<end>\d+)"),
     re.compile(r"(?P<source>.+):(?P<number>\d+)"),
@@ -35,8 +38,10 @@ PLACES = [
 @generation_option
 @url_cache_option
 @json_option
-def show_command(file, document, generation, cache, as_json):
-    """Print a document, or one of its chunks: DOC#0 is the first. What `ragfile search` shows is a name, too."""
+def show_command(
+    file: str, document: str, generation: int, cache: str | None, as_json: bool
+) -> None:
+    """Print a document or a chunk: DOC#0 is the first. The sources that search prints are accepted, too."""
     with passages(open_file(file, generation=generation, cache=cache)) as rf:
         value = _described(_found(rf, document))
     if as_json:
@@ -48,47 +53,49 @@ def show_command(file, document, generation, cache, as_json):
     return None
 
 
-def _found(rf, name):
-    """The document of a name, else the chunk: an id can hold a #, too."""
+def _found(rf: KnowledgeBase, name: str) -> Document | Hit:
+    """Return the document of an id, else the chunk; an id can contain "#"."""
     document = rf.document(name)
-    row = rf.row(name) if document is None else None
-    if document is None and row is None:
-        return _as_shown(rf, name)
-    return rf.hit(row) if document is None else document
+    if document is not None:
+        return document
+    row = rf.row(name)
+    return _as_shown(rf, name) if row is None else rf.hit(row)
 
 
-def _as_shown(rf, name) -> Any:
-    """What `ragfile search` shows by this name: a source, with the place in it where there is one."""
+def _as_shown(rf: KnowledgeBase, name: str) -> Document | Hit:
+    """Return the result that `ragfile search` prints under this name: a source, with its place if any."""
     for pattern in PLACES:
         if (found := pattern.fullmatch(name)) and (ids := _of_source(rf, found["source"])):
-            rows = [row for doc_id in ids for row in rf.rows.find(doc_id).file_rows]
+            rows = [row for doc_id in ids if (doc := rf.rows.find(doc_id)) for row in doc.file_rows]
             hits = [hit for hit in map(rf.hit, rows) if _is_at(hit, found.groupdict())]
             if hits:
                 return hits[0]
-    if ids := _of_source(rf, name):
-        return rf.document(ids[0])
+    for doc_id in _of_source(rf, name):
+        if (document := rf.document(doc_id)) is not None:
+            return document
     raise KeyError(f"{rf.path} has no document or chunk called {name!r}")
 
 
-def _of_source(rf, source):
-    """The ids of the documents whose source is shown so."""
+def _of_source(rf: KnowledgeBase, source: str) -> list[str]:
+    """Return the ids of the documents with this printed source."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", FilterWarning)  # no document may have a source
+        warnings.simplefilter("ignore", FilterWarning)  # perhaps no document has a source
         mask = rf.rows.mask({"source": {"$contains": os.path.basename(source)}})
+    assert mask is not None  # a filter was given
     hits = (rf.hit(row) for row in np.flatnonzero(mask).tolist())
     shown = (hit.doc_id for hit in hits if source in (hit.source, openable(hit.source, rf.path)))
     return list(dict.fromkeys(shown))
 
 
-def _is_at(hit, place):
-    """Whether a hit lies at a place of its source: a span, a line, a page."""
+def _is_at(hit: Hit, place: Mapping[str, str | None]) -> bool:
+    """Return whether a hit is at this place of its source: a span, a line, a page."""
     if place.get("start"):
-        return (hit.start, hit.end) == (int(place["start"]), int(place["end"]))
-    return hit.metadata.get(place.get("part") or "line") == int(place["number"])
+        return (hit.start, hit.end) == (int(place["start"] or 0), int(place["end"] or 0))
+    return hit.metadata.get(place.get("part") or "line") == int(place["number"] or 0)
 
 
-def _described(found) -> Any:
-    value = {"id": found.id, "source": found.source}
+def _described(found: Document | Hit) -> dict[str, Any]:
+    value: dict[str, Any] = {"id": found.id, "source": found.source}
     if isinstance(found, Hit):
         value |= {"doc_id": found.doc_id, "start": found.start, "end": found.end}
     return value | {"tags": list(found.tags), "metadata": found.metadata, "text": found.text}

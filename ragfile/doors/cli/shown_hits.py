@@ -1,9 +1,10 @@
-"""A hit on a terminal: where it is, in words that open it, and its best sentences with the question's
-words marked.
-"""
+"""Print a hit on a terminal: its source, and its best sentences with the words of the question marked."""
+
+from __future__ import annotations
 
 import os
 import re
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,22 +12,28 @@ from ragfile.doors.cli.report_lines import printable
 from ragfile.ground.urls import is_remote
 from ragfile.records import NUMBERED
 
+if TYPE_CHECKING:
+    from ragfile.records import Hit
+    from ragfile.search.excerpts import Excerpt
 
-def show_hit(place, hit, excerpt, file, explain):
-    """Prints one hit."""
+
+def show_hit(place: int, hit: Hit, excerpt: Excerpt, file: str, explain: bool) -> None:
+    """Print one hit."""
     headers = hit.metadata.get("headers")
     title = click.style(printable(headers), bold=True) if isinstance(headers, str) else ""
     score = click.style(f"{hit.score:.3f}", fg="green")
     click.echo(f"{place}. {score}  {printable(where(hit, file))}  {title}".rstrip())
     if explain:
-        click.echo("   " + "  ".join(f"{leg} {score:.4f}" for leg, score in hit.scores.items()))
+        click.echo(
+            "   " + "  ".join(f"{retriever} {score:.4f}" for retriever, score in hit.scores.items())
+        )
     before = "… " if excerpt.start > 0 else ""
     after = " …" if excerpt.end < len(hit.text.rstrip()) else ""
     click.echo(f"   {before}{marked(excerpt)}{after}\n")
 
 
-def where(hit, file):
-    """The source with the page, slide, row or line of it that the hit is on, else its span."""
+def where(hit: Hit, file: str) -> str:
+    """Return the source of a hit with its page, slide, row or line, or else its span."""
     name = openable(hit.source, file) or hit.doc_id
     line = hit.metadata.get("line")
     if "symbol" in hit.metadata and isinstance(line, int):
@@ -37,9 +44,11 @@ def where(hit, file):
     return f"{name}:{hit.start}-{hit.end}" if hit.start >= 0 else name
 
 
-def openable(source, file):
-    """A source as a path that opens from here: sources are recorded as a build was told them, so one
-    that was told from another folder is looked for beside the file. What is found nowhere stays.
+def openable(source: str, file: str) -> str:
+    """Return a path to a source from the current folder.
+
+    Sources are recorded relative to the folder of the build, so they are also searched for beside
+    the file. A source that is not found is returned unchanged.
     """
     if not source or os.path.isabs(source) or is_remote(source) or is_remote(file):
         return source
@@ -53,8 +62,8 @@ def openable(source, file):
     return source
 
 
-def marked(excerpt):
-    """An excerpt on one line, its marks in bold and underlined."""
+def marked(excerpt: Excerpt) -> str:
+    """Format an excerpt on one line, with its marks in bold and underlined."""
     pieces, at = [], 0
     for start, end in excerpt.marks:
         pieces.append(_shown(excerpt.text[at:start]))
@@ -63,7 +72,7 @@ def marked(excerpt):
     return "".join([*pieces, _shown(excerpt.text[at:])]).strip()
 
 
-def _shown(text):
-    """As printable(), with the blanks at its ends."""
+def _shown(text: str) -> str:
+    """Format like printable(), but keep blanks at the ends."""
     text = re.sub(r"\s+", " ", text)
     return "".join(c if c.isprintable() else "\ufffd" for c in text)

@@ -1,4 +1,6 @@
-"""`ragfile sign`: vouch for a file's content with a key, or make a key."""
+"""`ragfile sign`: sign the content of a file, or create a key."""
+
+from __future__ import annotations
 
 import os
 
@@ -13,21 +15,33 @@ PASSWORD = "RAGFILE_KEY_PASSWORD"
 
 @click.command()
 @click.argument("file", type=click.Path(), required=False)
-@click.option("--key", type=click.Path(), help="Your private key: a PEM or OpenSSH file (Ed25519).")
-@click.option("--new-key", type=click.Path(), help="Write a new key here, and NAME.pub beside it.")
+@click.option("--key", type=click.Path(), help="Private key: a PEM or OpenSSH file (Ed25519).")
+@click.option(
+    "--new-key",
+    type=click.Path(),
+    help="Create a key pair: write the private key here and the public key beside it, as .pub.",
+)
 @click.option(
     "--bundle", type=click.Path(), metavar="OUT",
-    help="Write a bundle of OpenSSF Model Signing here instead; --key is an elliptic curve of NIST.",
+    help="Write an OpenSSF Model Signing bundle instead; requires a NIST elliptic-curve --key.",
 )  # fmt: skip
-@click.option("--signer", default="", help="Your name, as it is to stand in the signature.")
-@click.option("--signed", default="", help='The time to state: "now", or ISO 8601 with a zone.')
+@click.option("--signer", default="", help="Your name, recorded in the signature.")
+@click.option("--signed", default="", help='Time to record: "now", or ISO 8601 with a time zone.')
 @json_option
-def sign(file, key, new_key, bundle, signer, signed, as_json):
-    """Sign a file, or a dataset. Readers who trust your key refuse any other content.
+def sign(
+    file: str | None,
+    key: str | None,
+    new_key: str | None,
+    bundle: str | None,
+    signer: str,
+    signed: str,
+    as_json: bool,
+) -> None:
+    """Sign a file or a dataset. Readers who trust your key refuse any other content.
 
-    Of a file it is a commit of its own, of a dataset its newest generation is signed.
+    In a file, the signature is a commit of its own; in a dataset, it covers the newest generation.
 
-    A key with a password takes it from the variable RAGFILE_KEY_PASSWORD.
+    The password of an encrypted key is read from RAGFILE_KEY_PASSWORD.
 
     \b
     ragfile sign --new-key me.key
@@ -36,9 +50,11 @@ def sign(file, key, new_key, bundle, signer, signed, as_json):
     ragfile sign kb.ragfile --key ec.pem --bundle kb.sig
     """
     if bool(file) == bool(new_key) or bool(file) != bool(key):
-        raise click.UsageError("give FILE and --key to sign, or --new-key to make a key")
+        raise click.UsageError("give FILE and --key to sign, or --new-key to create a key")
     if new_key:
-        return _made(new_key, as_json)
+        return _create_key(new_key, as_json)
+    assert file is not None
+    assert key is not None
     from ragfile.opener import sign as sign_file
 
     password = os.environ.get(PASSWORD)
@@ -52,26 +68,29 @@ def sign(file, key, new_key, bundle, signer, signed, as_json):
             signed=signed,
             password=password.encode() if password else None,
         )
-    said = {"key_id": made.key_id, "signer": made.signer, "signed": made.signed, "is_current": True}
-    return emit(said) if as_json else click.echo(f"{file}: signed by {described(said)}")
+    signature = {
+        "key_id": made.key_id,
+        "signer": made.signer,
+        "signed": made.signed,
+        "is_current": True,
+    }
+    return emit(signature) if as_json else click.echo(f"{file}: signed by {described(signature)}")
 
 
-def _bundled(file, bundle, key, password, as_json):
+def _bundled(file: str, bundle: str, key: str, password: str | None, as_json: bool) -> None:
     from ragfile.exchange.bundles import sign_bundle
 
     with Progress().ticking(f"signing {file}"):
         key_id = sign_bundle(file, bundle, key, password=password.encode() if password else None)
     if as_json:
         return emit({"bundle": bundle, "key_id": key_id})
-    return click.echo(f"{bundle}: vouches for {file} as it is ({key_id[:16]})")
+    return click.echo(f"{bundle}: signature of {file} ({key_id[:16]})")
 
 
-def _made(path, as_json):
+def _create_key(path: str, as_json: bool) -> None:
     from ragfile.ground.signing_keys import new_key
 
     key = new_key(path)
     if as_json:
         return emit({"key": path, "public": f"{path}.pub", "key_id": key.id})
-    return click.echo(
-        f"{path}: keep it to yourself; {path}.pub is for your readers ({key.id[:16]})"
-    )
+    return click.echo(f"{path}: keep it secret; give {path}.pub to your readers ({key.id[:16]})")

@@ -1,7 +1,10 @@
-"""ragfile verify: every byte against its checksum, and a key against the file."""
+"""`ragfile verify`: check the checksums and the signature of a file."""
+
+from __future__ import annotations
 
 import os
 import sys
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,25 +15,28 @@ from ragfile.doors.cli.report_lines import counted, emit
 from ragfile.errors import FormatError
 from ragfile.ground.urls import is_remote
 
-UNSIGNED = "SignatureError"  # the kind of a fault that is not damage
+if TYPE_CHECKING:
+    from ragfile.opener import Fault
+
+UNSIGNED = "SignatureError"  # the one kind of fault that is not damage
 
 
 @click.command()
 @click.argument("file", type=click.Path())
-@click.option("--full", is_flag=True, help="Check every older commit, too.")
+@click.option("--full", is_flag=True, help="Also check every older commit.")
 @click.option(
     "--key",
     "keys",
     multiple=True,
     type=click.Path(),
-    help="A public key that must have signed the file as it is; of several, one.",
+    help="Trusted public key; one of those given must have signed the file as it is.",
 )
 @click.option(
     "--bundle", type=click.Path(), metavar="FILE",
-    help="The signature is this bundle of OpenSSF Model Signing.",
+    help="Verify this OpenSSF Model Signing bundle instead of a signature in the file.",
 )  # fmt: skip
 @json_option
-def verify(file, full, keys, bundle, as_json):
+def verify(file: str, full: bool, keys: tuple[str, ...], bundle: str | None, as_json: bool) -> None:
     """Check every byte of a file against its checksums."""
     from ragfile.opener import verify as verify_file
 
@@ -41,7 +47,7 @@ def verify(file, full, keys, bundle, as_json):
             faults += _bundle_faults(file, bundle, keys)
     except FormatError:
         if not as_json:
-            _tell_repair(file, _is_repairable(file))
+            _suggest_repair(file, _is_repairable(file))
         raise
     damaged = any(fault[0] != UNSIGNED for fault in faults)
     can_be = _is_repairable(file) if damaged else None
@@ -59,24 +65,30 @@ def verify(file, full, keys, bundle, as_json):
         for kind, at, what, section in faults:
             place = f" (byte {at} of the file{f', section {section}' if section else ''})"
             click.echo(f"{kind}: {what}{'' if kind == UNSIGNED else place}")
-        ending = "damaged" if damaged else "whole, but not vouched for" if faults else "good"
+        ending = (
+            "damaged"
+            if damaged
+            else "intact, but not signed by a trusted key"
+            if faults
+            else "good"
+        )
         click.echo(
             f"{file}: {ending}; {counted(counts['sections'], 'section')}, {counted(counts['blocks'], 'block')}, "
             f"{counted(counts['commits'], 'commit')} checked"
         )
-        _tell_repair(file, can_be)
+        _suggest_repair(file, can_be)
     sys.exit(DAMAGED if damaged else WRONG if faults else 0)
 
 
-def _bundle_faults(file, bundle, keys):
-    """Why a bundle does not vouch for a file, as a fault; none where it does."""
+def _bundle_faults(file: str, bundle: str | None, keys: tuple[str, ...]) -> list[Fault]:
+    """Return a fault if a bundle does not match a file and a key."""
     from ragfile.errors import SignatureError
     from ragfile.exchange.bundles import verify_bundle
 
     if bundle is None:
         return []
     if not keys:
-        raise click.UsageError("--bundle needs --key: the public key that you trust")
+        raise click.UsageError("--bundle requires --key, a public key that you trust")
     try:
         verify_bundle(file, bundle, keys)
     except SignatureError as error:
@@ -84,8 +96,8 @@ def _bundle_faults(file, bundle, keys):
     return []
 
 
-def _is_repairable(file):
-    """Whether the parity of a damaged file brings all of it back; None where there is none."""
+def _is_repairable(file: str) -> bool | None:
+    """Return whether parity can repair all damage; None if the file has no parity or no damage."""
     from ragfile.write.repair import repair
 
     if is_remote(file) or not os.path.isfile(file):
@@ -97,11 +109,11 @@ def _is_repairable(file):
     return report.is_repairable if report.is_damaged else None
 
 
-def _tell_repair(file, can_be):
+def _suggest_repair(file: str, can_be: bool | None) -> None:
     if can_be:
-        click.echo(f"ragfile: `ragfile repair {file}` brings all of it back", err=True)
+        click.echo(f"ragfile: `ragfile repair {file}` can repair it", err=True)
     elif can_be is not None:
         click.echo(
-            f"ragfile: more is damaged than the file's parity brings back: `ragfile repair -n {file}` "
-            "says what is lost", err=True,
+            f"ragfile: the damage exceeds the file's parity; `ragfile repair -n {file}` "
+            "lists the losses", err=True,
         )  # fmt: skip

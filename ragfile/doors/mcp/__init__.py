@@ -1,1 +1,1 @@
-"""The Model Context Protocol, by hand: a core without I/O, for any door that passes messages."""
+"""The Model Context Protocol: a core without I/O, with stdio and HTTP transports around it."""

@@ -1,11 +1,10 @@
-"""Where MCP clients keep their lists of servers, and how an entry is put in and taken out.
+"""Add this server to the configuration files of MCP clients, and remove it.
 
     change = added("cursor", "ragfile", command, in_project=False)
-    change.diff         what would change, to be shown first
-    change.write()      does it
+    change.diff         the change as a unified diff, to be shown first
+    change.write()      apply it
 
-Everything else in such a file stays as it is. A file that cannot be read for certain is not
-changed.
+Everything else in such a file is preserved. A file that cannot be parsed is not changed.
 """
 
 from __future__ import annotations
@@ -17,25 +16,42 @@ import re
 import sys
 import tomllib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import Any
 
 CLIENTS = ("claude", "cursor", "codex", "vscode")
-# client -> (its own file, the file of a project, the key of the list)
+
+
+class ConfigPaths(NamedTuple):
+    """A client's own file, the file of a project, and the key of the list of servers."""
+
+    own: str
+    project: str
+    key: str = ""
+
+
+class Command(TypedDict):
+    """The command that starts a server."""
+
+    command: str
+    args: list[str]
+
+
 _JSON = {
-    "claude": ("~/.claude.json", ".mcp.json", "mcpServers"),
-    "cursor": ("~/.cursor/mcp.json", ".cursor/mcp.json", "mcpServers"),
-    "vscode": ("", ".vscode/mcp.json", "servers"),
+    "claude": ConfigPaths("~/.claude.json", ".mcp.json", "mcpServers"),
+    "cursor": ConfigPaths("~/.cursor/mcp.json", ".cursor/mcp.json", "mcpServers"),
+    "vscode": ConfigPaths("", ".vscode/mcp.json", "servers"),
 }
-_CODEX = ("~/.codex/config.toml", ".codex/config.toml")
+_CODEX = ConfigPaths("~/.codex/config.toml", ".codex/config.toml")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigChange:
-    """One file before and after; None for a file that is not there."""
+    """One file before and after a change; None if it does not exist."""
 
     path: str
     before: str | None
@@ -43,14 +59,14 @@ class ConfigChange:
 
     @property
     def diff(self) -> str:
-        """For people."""
+        """The change as a unified diff."""
         old, new = (
             text.splitlines(keepends=True) if text else [] for text in (self.before, self.after)
         )
         return "".join(difflib.unified_diff(old, new, self.path, self.path))
 
     def write(self) -> None:
-        """Makes it so, whole or not at all. A file that was there keeps its owner and mode."""
+        """Apply the change atomically; an existing file keeps its owner and mode."""
         from ragfile.ground.atomic_replace import replacing
 
         if self.after is None:
@@ -64,40 +80,39 @@ class ConfigChange:
 def added(
     client: str, name: str, command: Sequence[str], *, in_project: bool = False
 ) -> ConfigChange:
-    """The change that puts a server with this command into a client's list."""
-    entry = {"command": command[0], "args": list(command[1:])}
+    """Return the change that adds a server with this command, or replaces it."""
+    entry: Command = {"command": command[0], "args": list(command[1:])}
+    path = _path(client, in_project=in_project)
     if client == "codex":
-        return _changed(_place(client, in_project), lambda text: _with_table(text, name, entry))
-    if client != "cursor":
-        entry = {"type": "stdio", **entry}
-    key = _JSON[client][2]
+        return _changed(path, lambda text: _with_table(text, name, entry))
+    kind = {} if client == "cursor" else {"type": "stdio"}
 
-    def put(servers):
-        servers[name] = entry
+    def put(servers: dict[str, Any]) -> None:
+        servers[name] = {**kind, **entry}
 
-    return _changed(_place(client, in_project), lambda text: _with_json(text, key, put))
+    return _changed(path, lambda text: _with_json(text, _JSON[client].key, put))
 
 
 def removed(client: str, name: str, *, in_project: bool = False) -> ConfigChange:
-    """The change that takes it out again; ValueError where it is not."""
-    path = _place(client, in_project)
+    """Return the change that removes a server; raise a ValueError if it is missing."""
+    path = _path(client, in_project=in_project)
     if client == "codex":
         return _changed(path, lambda text: _without_table(text, name, path))
-    key = _JSON[client][2]
 
-    def take(servers):
+    def take(servers: dict[str, Any]) -> None:
         if name not in servers:
-            raise ValueError(f"{path} has no server {name!r}")
+            raise ValueError(f"{path} has no server {name!r}: nothing to remove")
         del servers[name]
 
-    return _changed(path, lambda text: _with_json(text, key, take))
+    return _changed(path, lambda text: _with_json(text, _JSON[client].key, take))
 
 
-def _place(client, in_project):
-    """The path of a client's file."""
-    own, project = _CODEX if client == "codex" else _JSON[client][:2]
+def _path(client: str, *, in_project: bool) -> str:
+    """Return the path of a client's configuration file."""
+    paths = _CODEX if client == "codex" else _JSON[client]
     if in_project:
-        return os.path.abspath(project)
+        return os.path.abspath(paths.project)
+    own = paths.own
     if client == "vscode":
         own = _vscode()
     if client == "codex" and os.environ.get("CODEX_HOME"):
@@ -105,7 +120,7 @@ def _place(client, in_project):
     return os.path.expanduser(own)
 
 
-def _vscode():
+def _vscode() -> str:
     if sys.platform == "darwin":  # not measured: another system
         return "~/Library/Application Support/Code/User/mcp.json"
     home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
@@ -125,33 +140,28 @@ def _changed(path: str, change: Callable[[str | None], str | None]) -> ConfigCha
 
 
 class _UnreadableError(Exception):
-    """A file that is not what it must be."""
+    """A configuration file in an unknown form."""
 
 
-# ------------------------------------------------------------------------------------- JSON ---
-
-
-def _with_json(text, key, change):
-    """The text with its list of servers changed; None where nothing is left in it."""
+def _with_json(text: str | None, key: str, change: Callable[[dict[str, Any]], None]) -> str | None:
+    """Change the list of servers in a JSON text; return None if nothing is left in it."""
     try:
-        whole = json.loads(text) if text and text.strip() else {}
+        parsed = json.loads(text) if text and text.strip() else {}
     except ValueError as error:
         raise _UnreadableError(f"it is not plain JSON ({error})") from None
-    servers = whole.get(key, {}) if isinstance(whole, dict) else None
+    given = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {key: None}
+    servers: object = given.get(key, {})
     if not isinstance(servers, dict):
         raise _UnreadableError(f"its {key} is not an object")
-    change(servers)
-    whole = {name: value for name, value in whole.items() if name != key or servers}
+    change(cast("dict[str, Any]", servers))
+    whole = {name: value for name, value in given.items() if name != key or servers}
     if servers:
         whole[key] = servers
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n" if whole else None
 
 
-# ------------------------------------------------------------------------------------- TOML ---
-
-
-def _with_table(text, name, entry):
-    """The text with a table at its end, in the place of one of the same name."""
+def _with_table(text: str | None, name: str, entry: Command) -> str:
+    """Append a server's table to a TOML text; remove an older one of the same name."""
     text = text or ""
     if name in _tables(text):
         text = _without_table(text, name, "") or ""
@@ -161,9 +171,11 @@ def _with_table(text, name, entry):
     return _sound(text + gap + "\n".join(lines) + "\n", name, is_in=True)
 
 
-def _without_table(text, name, path):
-    if name not in _tables(text or ""):
-        raise ValueError(f"{path} has no server {name!r}")
+def _without_table(text: str | None, name: str, path: str) -> str | None:
+    """Remove a server's table from a TOML text; return None if nothing is left in it."""
+    text = text or ""
+    if name not in _tables(text):
+        raise ValueError(f"{path} has no server {name!r}: nothing to remove")
     header = re.escape(f"mcp_servers.{_key(name)}")
     block = re.compile(
         rf"\n?^\[{header}(?:\.[^\]]*)?\][^\n]*\n(?:(?!\[).*(?:\n|\Z))*", re.MULTILINE
@@ -171,26 +183,28 @@ def _without_table(text, name, path):
     return _sound(block.sub("", text).lstrip("\n"), name, is_in=False) or None
 
 
-def _tables(text):
+def _tables(text: str) -> dict[str, Any]:
+    """Return the servers in a TOML text."""
     try:
         servers = tomllib.loads(text).get("mcp_servers", {})
     except tomllib.TOMLDecodeError as error:
         raise _UnreadableError(f"it is not TOML ({error})") from None
     if not isinstance(servers, dict):
         raise _UnreadableError("its mcp_servers is not a table")
-    return servers
+    return cast("dict[str, Any]", servers)
 
 
-def _sound(text, name, is_in):
-    """The text, if a reader of TOML finds in it what it should."""
+def _sound(text: str, name: str, is_in: bool) -> str:
+    """Return an edited text after a TOML parser has confirmed the edit."""
     if (name in _tables(text)) != is_in:
-        raise _UnreadableError("the entry is written in a way that is not known here")
+        raise _UnreadableError("its entry has an unknown form")
     return text
 
 
-def _key(name):
+def _key(name: str) -> str:
+    """Return a name as a TOML key."""
     return name if _BARE.fullmatch(name) else _quoted(name)
 
 
-def _quoted(text):
+def _quoted(text: str) -> str:
     return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")

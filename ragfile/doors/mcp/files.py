@@ -1,4 +1,4 @@
-"""The files that tools are about: named once, opened when first asked, refreshed at every call."""
+"""The files that tools can read: named at the start, opened on first use, refreshed by each call."""
 
 from __future__ import annotations
 
@@ -18,48 +18,52 @@ OLDER = 4  # generations that stay open
 
 
 class Files:
-    """Files by name. Only these can be read: no path of a client is ever opened."""
+    """Files by name. Only these can be read: a path from a client is never opened."""
 
-    def __init__(self, paths: Iterable[str], **opening: Any):
-        """opening are options of ragfile.open, such as embedder or offline."""
+    def __init__(self, paths: Iterable[str], **opening: object) -> None:
+        """Register files; `opening` are options of ragfile.open, such as embedder or offline."""
         named = _named([path if is_remote(path) else os.path.abspath(path) for path in paths])
         self._begin(named, opening)
         missing = [p for p in self._paths.values() if not is_remote(p) and not os.path.exists(p)]
         if not self._paths or missing:
-            raise FileNotFoundError(f"there is no file {missing[0]}" if missing else "name a file")
+            raise FileNotFoundError(
+                f"no file {missing[0]}" if missing else "give at least one file"
+            )
 
-    def _begin(self, paths: dict[str, str], opening: dict[str, Any]):
+    def _begin(self, paths: dict[str, str], opening: dict[str, Any]) -> None:
         self._paths, self._opening = paths, opening
         self._open: dict[tuple[str, int], KnowledgeBase] = {}
         self._lock = threading.Lock()
 
     @property
     def editing(self) -> dict[str, Any]:
-        """The options of opening that hold for ragfile.edit, too."""
+        """The options that ragfile.edit shares with ragfile.open."""
         return {k: v for k, v in self._opening.items() if k in ("embedder", "embedding_cache")}
 
     @property
     def names(self) -> list[str]:
-        """In the order in which the files were given."""
+        """The names of the files, in the order in which they were given."""
         return list(self._paths)
 
     def path(self, name: str | None) -> str:
-        """The path of a name, or of the only file."""
+        """Return the path of a file; None means the only file."""
         return self._paths[self.name(name)]
 
     def name(self, name: str | None) -> str:
-        """The name, if there is such a file; that of the only one where none is said."""
+        """Return a known name; None means the only file."""
         if name is None and len(self._paths) == 1:
             return self.names[0]
         if name is None or name not in self._paths:
             known = ", ".join(self._paths)
             raise ValueError(
-                f"name a file: {known}" if name is None else f"no file {name!r}; there are {known}"
+                f"name one of the files: {known}"
+                if name is None
+                else f"no file {name!r:.80}; the files are {known}"
             )
         return name
 
     def open(self, name: str | None, generation: int = 0) -> KnowledgeBase:
-        """The open file, at its newest commit or at an older one."""
+        """Return an open file, at its newest commit or at an older one."""
         name = self.name(name)
         with self._lock:
             rf = self._open.get((name, generation))
@@ -71,35 +75,39 @@ class Files:
         return rf
 
     def _refresh(self, name: str, rf: KnowledgeBase) -> None:
-        """Looks for a newer commit."""
+        """Look for a newer commit."""
         rf.refresh()
 
-    def _opened(self, name, generation):
+    def _opened(self, name: str, generation: int) -> KnowledgeBase:
         from ragfile.opener import open as open_file
 
         rf = open_file(self._paths[name], generation=generation, **self._opening)
         if not hasattr(rf, "search"):
-            raise ValueError(f"{name} is a 0.1.0 file: it has pairs, not passages")
+            raise ValueError(
+                f"{name} is a 0.1.0 file, which has pairs instead of passages: "
+                "convert it with `ragfile convert`"
+            )
         return rf
 
-    def _close_older(self):
-        older = [key for key in self._open if key[1]]
+    def _close_older(self) -> None:
+        """Forget the oldest of the older generations; their current readers keep them open."""
+        older = [(name, generation) for name, generation in self._open if generation]
         for key in older[: max(0, len(older) - OLDER)]:
-            del self._open[key]  # whoever reads from it goes on
+            del self._open[key]
 
     def without_paths(self, text: str) -> str:
-        """A sentence with names in the place of paths, for clients that are elsewhere."""
+        """Replace paths in a message by names, since clients may be elsewhere."""
         for name, path in self._paths.items():
             text = text.replace(path, name)
         return text
 
 
-def _named(paths):
-    """Paths by the stems of their names; a second one of a stem gets a number."""
-    found = {}
+def _named(paths: Iterable[str]) -> dict[str, str]:
+    """Name paths by their stems; numbers tell equal stems apart."""
+    found: dict[str, str] = {}
     for path in paths:
-        stem = os.path.basename(path.rstrip("/")).rpartition(".")
-        name = base = stem[0] or stem[2] or "file"
+        stem, _, suffix = os.path.basename(path.rstrip("/")).rpartition(".")
+        name = base = stem or suffix or "file"
         number = 1
         while name in found:
             number += 1

@@ -1,8 +1,8 @@
-"""MCP as HTTP exchanges, without I/O: a request in, a response out. The web server mounts this.
+"""MCP over HTTP, without I/O: a request in, a response out. The web server mounts this.
 
-One POST holds one message, and its answer is JSON: the server has nothing to say unasked, so there
-are no streams and no sessions. A browser page from elsewhere is refused by its Origin, and a name
-that was bent to this address by its Host.
+Each POST holds one message and gets a JSON response; the server sends no messages of its own, so it
+needs no streams and no sessions. Foreign web pages are refused by their Origin, and DNS rebinding
+by the Host header.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ JSON = {"content-type": "application/json"}
 
 
 class HttpResponse(NamedTuple):
-    """A response to send."""
+    """An HTTP response."""
 
     status: int
     headers: dict[str, str]
@@ -41,25 +41,26 @@ def exchange(
     server: Server, method: str, headers: Mapping[str, str], body: bytes, *,
     hosts: Collection[str] = LOCAL, origins: Collection[str] = (),
 ) -> HttpResponse:  # fmt: skip
-    """The response to a request at the server's one address.
+    """Return the response to a request.
 
-    hosts are the names that it answers to, without ports. origins are pages that may ask it,
-    besides those of its own hosts.
+    `hosts` are the accepted names in Host, without ports. `origins` are the accepted Origins,
+    besides those of the hosts.
     """
     named = {name.lower(): value for name, value in headers.items()}
     if (reason := _foreign(named, hosts, origins)) is not None:
         return _refused(403, reason)
     if method != "POST":
         return HttpResponse(405, {"allow": "POST"}, b"")
-    if named.get("content-type", "").partition(";")[0].strip().lower() != "application/json":
-        return _refused(415, "the body of a message is application/json")
+    kind = named.get("content-type", "")
+    if kind.partition(";")[0].strip().lower() != "application/json":
+        return _refused(415, f"the Content-Type is {kind!r:.80}: send application/json")
     version = named.get("mcp-protocol-version")
     if version is not None and version not in (MODERN, *LEGACY):
-        return _refused(400, f"the protocol version {version!r} is not served")
+        return _refused(400, f"protocol version {version!r:.40} is not supported; use {MODERN}")
     return _answered(server, named, body)
 
 
-def _answered(server, headers, body):
+def _answered(server: Server, headers: dict[str, str], body: bytes) -> HttpResponse:
     try:
         message = json.loads(body)
     except (ValueError, RecursionError):
@@ -68,20 +69,23 @@ def _answered(server, headers, body):
     return _shown(http_status(response), response)
 
 
-def _foreign(headers, hosts, origins) -> str | None:
-    """Why a request is not for us, or None."""
-    if without_port(headers.get("host", "")) not in hosts:
-        return "this server does not answer to that Host"
+def _foreign(
+    headers: dict[str, str], hosts: Collection[str], origins: Collection[str]
+) -> str | None:
+    """Return the reason to refuse the Host or Origin, or None."""
+    host = headers.get("host", "")
+    if without_port(host) not in hosts:
+        return f"the Host {host!r:.80} is not allowed"
     origin = headers.get("origin")
     if origin is None or origin in origins:
         return None
     scheme, _, host = origin.partition("://")
     is_own = scheme in ("http", "https") and without_port(host) in hosts
-    return None if is_own else "a page of that Origin may not ask this server"
+    return None if is_own else f"the Origin {origin!r:.80} is not allowed"
 
 
 def without_port(host: str) -> str:
-    """The name of a Host header, in lower case; that of an IPv6 address has its brackets."""
+    """Return the name in a Host header, in lower case; an IPv6 address keeps its brackets."""
     name, colon, port = host.rpartition(":")
     return (name if colon and port.isdecimal() else host).lower()
 

@@ -1,12 +1,12 @@
-"""Messages in, messages out: JSON-RPC and the two eras of the Model Context Protocol.
+"""JSON-RPC messages of the Model Context Protocol, in its stateless version and in older ones.
 
     server = Server(Tools(Files(["kb.ragfile"])))
-    server.handle({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})       the answer, or None
+    server.handle({"jsonrpc": "2.0", "id": 1, "method": "tools/list"})    the response, or None
 
-Since 2026-07-28 there is no handshake: each request carries its version and its client's
-capabilities in `_meta`, and over HTTP the headers must agree with the body. Before, a connection
-began with `initialize`. The server keeps no state for either, so any number of connections and
-threads can share one. Nothing that a handshake needs opens a file or imports more than this.
+Since version 2026-07-28 the protocol has no handshake: each request carries its version and the
+client's capabilities in `_meta`, and over HTTP the headers must agree with the body. In older
+versions a connection begins with `initialize`. The server keeps no state in either case, so
+connections and threads can share one. A handshake opens no file and imports no other module.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import base64
 import binascii
 import logging
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ragfile import __version__
 
@@ -30,7 +30,7 @@ MODERN = "2026-07-28"
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 INFO = {"name": "ragfile", "version": __version__}
 META = "io.modelcontextprotocol/"
-TTL = 60_000  # ms for which lists may be kept
+TTL = 60_000  # milliseconds for which clients may cache lists
 
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
 INTERNAL_ERROR, HEADER_MISMATCH, UNSUPPORTED_VERSION = -32603, -32020, -32022
@@ -38,7 +38,7 @@ HTTP_STATUS = {
     PARSE_ERROR: 400, INVALID_REQUEST: 400, NO_METHOD: 404, INVALID_PARAMS: 400,
     INTERNAL_ERROR: 500, HEADER_MISMATCH: 400, UNSUPPORTED_VERSION: 400,
 }  # fmt: skip
-# Lists that a client may ask for though the server does not offer them.
+# Lists that clients request even though the server does not offer them.
 EMPTY = {
     "resources/list": "resources",
     "resources/templates/list": "resourceTemplates",
@@ -47,39 +47,33 @@ EMPTY = {
 
 
 class ProtocolError(Exception):
-    """A request that has no result: a JSON-RPC error."""
+    """A request that fails with a JSON-RPC error."""
 
-    def __init__(self, code: int, message: str, data: Any = None):
+    def __init__(self, code: int, message: str, data: dict[str, Any] | None = None) -> None:
         super().__init__(message)
         self.code, self.data = code, data
 
     def to_dict(self) -> dict[str, Any]:
-        """The error object of a response."""
+        """Return the error object of a response."""
         data = {} if self.data is None else {"data": self.data}
         return {"code": self.code, "message": str(self), **data}
 
 
 class Server:
-    """Answers messages about a set of tools."""
+    """Answers the messages of clients that call a set of tools."""
 
-    def __init__(self, tools: Tools):
+    def __init__(self, tools: Tools) -> None:
         self.tools = tools
 
     def handle(
-        self, message: Any, headers: Mapping[str, str] | None = None
+        self, message: object, headers: Mapping[str, str] | None = None
     ) -> dict[str, Any] | None:
-        """The response to a message; None to what wants none.
+        """Return the response to a message, or None if it needs none.
 
-        headers are those of an HTTP request, in any case of letters, or None on other doors.
+        `headers` are those of an HTTP request, in upper or lower case; None over stdio.
         """
-        if isinstance(message, dict) and "id" not in message and "method" in message:
-            return None  # a notification
-        if (
-            isinstance(message, dict)
-            and "method" not in message
-            and {"result", "error"} & set(message)
-        ):
-            return None  # a response, and nothing was asked
+        if _needs_no_response(message):
+            return None
         number = _number(message)
         try:
             return _response(number, result=self._result(_request(message), headers))
@@ -88,11 +82,11 @@ class Server:
         except Exception:  # one question's failure must not end the server
             log.exception("a message could not be answered")
             failed = ProtocolError(
-                INTERNAL_ERROR, "this failed inside the server; its log says how"
+                INTERNAL_ERROR, "internal error; the server's log has the details"
             )
             return _response(number, error=failed.to_dict())
 
-    def _result(self, request, headers):
+    def _result(self, request: dict[str, Any], headers: Mapping[str, str] | None) -> dict[str, Any]:
         method, params = request["method"], request.get("params", {})
         meta = params.get("_meta")
         if _is_modern(method, meta, headers):
@@ -101,8 +95,9 @@ class Server:
             return result | {"resultType": "complete", "_meta": {META + "serverInfo": INFO}}
         return self._legacy(method, params)
 
-    def _modern(self, method, params):
-        cached = {"ttlMs": TTL, "cacheScope": "private"}
+    def _modern(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the result of a request of the stateless version."""
+        cached: dict[str, Any] = {"ttlMs": TTL, "cacheScope": "private"}
         if method == "server/discover":
             return {
                 "supportedVersions": [MODERN], "capabilities": {"tools": {}},
@@ -110,7 +105,8 @@ class Server:
             }  # fmt: skip
         return self._shared(method, params, cached)
 
-    def _legacy(self, method, params):
+    def _legacy(self, method: str, params: dict[str, Any]) -> dict[str, Any]:
+        """Return the result of a request of an older version."""
         if method == "initialize":
             asked = params.get("protocolVersion")
             return {
@@ -121,27 +117,30 @@ class Server:
             return {}
         return self._shared(method, params, {})
 
-    def _shared(self, method, params, cached):
+    def _shared(
+        self, method: str, params: dict[str, Any], cached: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Return the result of a method that all versions have."""
         if method == "tools/list":
             return {"tools": self.tools.listed(), **cached}
         if method == "tools/call":
             return self._called(params)
         if method in EMPTY:
             return {EMPTY[method]: [], **cached}
-        raise ProtocolError(NO_METHOD, f"there is no method {method!r}")
+        raise ProtocolError(NO_METHOD, f"unknown method {method!r:.80}")
 
-    def _called(self, params):
+    def _called(self, params: dict[str, Any]) -> dict[str, Any]:
         name, arguments = params.get("name"), params.get("arguments")
         if name not in self.tools.names:
             known = ", ".join(self.tools.names)
-            raise ProtocolError(INVALID_PARAMS, f"there is no tool {name!r}; there are {known}")
+            raise ProtocolError(INVALID_PARAMS, f"unknown tool {name!r:.80}; the tools are {known}")
         if arguments is not None and not isinstance(arguments, dict):
-            raise ProtocolError(INVALID_PARAMS, "the arguments of a tool are an object")
-        return self.tools.call(name, arguments or {})
+            raise ProtocolError(INVALID_PARAMS, f"the arguments of {name} must be an object")
+        return self.tools.call(name, cast("dict[str, Any]", arguments or {}))
 
 
 def http_status(response: dict[str, Any] | None) -> int:
-    """The HTTP status that goes with a response of `handle`."""
+    """Return the HTTP status for a response of `handle`."""
     if response is None:
         return 202
     error = response.get("error")
@@ -149,42 +148,55 @@ def http_status(response: dict[str, Any] | None) -> int:
 
 
 def refusal(code: int, message: str) -> dict[str, Any]:
-    """The response to what is no request at all."""
+    """Return the response to input that is not a request."""
     return _response(None, error=ProtocolError(code, message).to_dict())
 
 
-def _response(number, **outcome):
+def _response(number: str | int | None, **outcome: dict[str, Any]) -> dict[str, Any]:
     return {"jsonrpc": "2.0", "id": number, **outcome}
 
 
-def _number(message):
-    """The id of a request; None where the id is missing or is not one that a response may repeat."""
-    number = message.get("id") if isinstance(message, dict) else None
+def _needs_no_response(message: object) -> bool:
+    """Return whether a message is a notification, or a response although nothing was requested."""
+    if not isinstance(message, dict):
+        return False
+    names = cast("dict[str, object]", message).keys()
+    is_notification = "id" not in names and "method" in names
+    is_response = "method" not in names and bool({"result", "error"} & names)
+    return is_notification or is_response
+
+
+def _number(message: object) -> str | int | None:
+    """Return the id of a request, or None if it is missing or of a wrong type."""
+    number = cast("dict[str, object]", message).get("id") if isinstance(message, dict) else None
     return number if isinstance(number, str | int) and not isinstance(number, bool) else None
 
 
-def _request(message):
-    """The message, if it is a request; ProtocolError else."""
+def _request(message: object) -> dict[str, Any]:
+    """Return a message that is a valid request; raise a ProtocolError for any other."""
+    if isinstance(message, list):
+        raise ProtocolError(
+            INVALID_REQUEST, "batches are not supported: send one message at a time"
+        )
     if not isinstance(message, dict):
-        kind = "batches are not served" if isinstance(message, list) else "a message is an object"
-        raise ProtocolError(INVALID_REQUEST, kind)
-    if _number(message) is None:
-        raise ProtocolError(INVALID_REQUEST, "the id of a request is a string or a whole number")
-    if message.get("jsonrpc") != "2.0" or not isinstance(message.get("method"), str):
-        raise ProtocolError(INVALID_REQUEST, "a request has jsonrpc 2.0 and the name of a method")
-    if not isinstance(message.get("params", {}), dict):
-        raise ProtocolError(INVALID_PARAMS, "params is an object")
-    return message
+        raise ProtocolError(INVALID_REQUEST, "a message must be an object")
+    request = cast("dict[str, Any]", message)
+    if _number(request) is None:
+        raise ProtocolError(INVALID_REQUEST, "the id of a request must be a string or an integer")
+    if request.get("jsonrpc") != "2.0":
+        raise ProtocolError(INVALID_REQUEST, 'a request must have "jsonrpc": "2.0"')
+    if not isinstance(request.get("method"), str):
+        raise ProtocolError(INVALID_REQUEST, "the method of a request must be a string")
+    if not isinstance(request.get("params", {}), dict):
+        raise ProtocolError(INVALID_PARAMS, "params must be an object")
+    return request
 
 
-# ---------------------------------------------------------------------------- the era of 2026 ---
-
-
-def _is_modern(method, meta, headers):
-    """Whether a request is of the era without handshakes: it says its version, or asks for ours."""
-    says = isinstance(meta, dict) and META + "protocolVersion" in meta
+def _is_modern(method: str, meta: object, headers: Mapping[str, str] | None) -> bool:
+    """Return whether a request is of the stateless version."""
+    has_version = isinstance(meta, dict) and META + "protocolVersion" in meta
     return (
-        says
+        has_version
         or method == "server/discover"
         or (_lower(headers).get("mcp-protocol-version") == MODERN)
     )
@@ -193,9 +205,9 @@ def _is_modern(method, meta, headers):
 def check_modern(
     method: str, params: dict[str, Any], headers: Mapping[str, str] | None = None
 ) -> None:
-    """Refuses a request that contradicts itself or is of a version that is not served."""
-    meta = params.get("_meta")
-    meta = meta if isinstance(meta, dict) else {}
+    """Refuse a request that contradicts its headers or has an unsupported version."""
+    given = params.get("_meta")
+    meta = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
     missing = [META + n for n in ("protocolVersion", "clientCapabilities") if META + n not in meta]
     if missing:
         raise ProtocolError(INVALID_PARAMS, f"params._meta lacks {' and '.join(missing)}")
@@ -203,27 +215,31 @@ def check_modern(
     if headers is not None:
         _check_headers(method, params, version, _lower(headers))
     if not isinstance(version, str):
-        raise ProtocolError(INVALID_PARAMS, "the protocol version is a string")
+        raise ProtocolError(INVALID_PARAMS, "the protocol version must be a string")
     if version != MODERN:
         raise ProtocolError(
-            UNSUPPORTED_VERSION, f"the version {version} is not served; {MODERN} is",
+            UNSUPPORTED_VERSION, f"protocol version {version:.40} is not supported; use {MODERN}",
             {"supported": [MODERN], "requested": version},
         )  # fmt: skip
 
 
-def _check_headers(method, params, version, headers):
-    """The headers that proxies read must say what the body says."""
-    said = {"mcp-protocol-version": version, "mcp-method": method}
+def _check_headers(
+    method: str, params: dict[str, Any], version: object, headers: dict[str, str]
+) -> None:
+    """Refuse headers that contradict the body, since proxies act on them."""
+    expected = {"mcp-protocol-version": version, "mcp-method": method}
     key = {"tools/call": "name", "prompts/get": "name", "resources/read": "uri"}.get(method)
     if key is not None and params.get(key) is not None:
-        said["mcp-name"] = params[key]
-    for name, value in said.items():
+        expected["mcp-name"] = params[key]
+    for name, value in expected.items():
         if name not in headers or _decoded(headers[name]) != value:
-            raise ProtocolError(HEADER_MISMATCH, f"the header {name} does not match the body")
+            found = repr(headers[name])[:80] if name in headers else "missing"
+            reason = f"the header {name} is {found}, but the body has {value!r:.80}"
+            raise ProtocolError(HEADER_MISMATCH, reason)
 
 
-def _decoded(value):
-    """A header's value; one that is no plain ASCII is written as =?base64?…?=."""
+def _decoded(value: str) -> str | None:
+    """Decode a header's value; one that is not plain ASCII is written as =?base64?…?=."""
     if not (value.startswith("=?base64?") and value.endswith("?=")):
         return value
     try:
@@ -232,5 +248,5 @@ def _decoded(value):
         return None
 
 
-def _lower(headers):
+def _lower(headers: Mapping[str, str] | None) -> dict[str, str]:
     return {name.lower(): value for name, value in (headers or {}).items()}

@@ -1,4 +1,4 @@
-"""The stdio door: a message a line, in and out, until the input ends."""
+"""MCP over stdio: one message a line, in and out, until the input ends."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ LONGEST = 16 << 20  # bytes of one message
 
 
 def serve(server: Server) -> None:
-    """Serves this process's stdin and stdout. Whatever else prints, prints to stderr."""
+    """Serve stdin and stdout; all other output of the process is redirected to stderr."""
     with os.fdopen(os.dup(1), "wb", buffering=0) as out:
         os.dup2(2, 1)
         sys.stdout = sys.stderr
-        with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):  # the client has gone
+        with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):  # the client has left
             exchange(server, sys.stdin.buffer, out)
 
 
 def exchange(server: Server, lines: BinaryIO, out: BinaryIO) -> None:
-    """Answers each line of one stream on another."""
+    """Answer each line of one stream on another."""
     while line := lines.readline(LONGEST):
         response = _answer(server, lines, line)
         if response is not None:
@@ -36,11 +36,12 @@ def exchange(server: Server, lines: BinaryIO, out: BinaryIO) -> None:
             out.flush()
 
 
-def _answer(server, lines, line) -> dict[str, Any] | None:
+def _answer(server: Server, lines: BinaryIO, line: bytes) -> dict[str, Any] | None:
+    """Return the response to a line; skip the rest of one that is too long."""
     if len(line) == LONGEST and not line.endswith(b"\n"):
         while (rest := lines.readline(LONGEST)) and not rest.endswith(b"\n"):
             pass
-        return refusal(INVALID_REQUEST, f"a message has at most {LONGEST:,} bytes")
+        return refusal(INVALID_REQUEST, f"the message exceeds the limit of {LONGEST:,} bytes")
     if not line.strip():
         return None
     try:

@@ -1,10 +1,10 @@
-"""Results as text and as JSON, within a budget of tokens; each function gives both."""
+"""Tool results within a budget of tokens; each function returns them as text and as JSON."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ragfile.answer.citations import place_of
 from ragfile.answer.passage_budget import estimate_tokens
@@ -14,15 +14,30 @@ if TYPE_CHECKING:
 
     from ragfile.answer.answers import Answer
     from ragfile.knowledge_base import KnowledgeBase
-    from ragfile.records import Document, Hits
+    from ragfile.records import Document, Hit, Hits
 
-Shown = tuple[str, dict]
-BEFORE = 0.25  # the share of the room around a passage that goes to what is before it
+
+class Shown(NamedTuple):
+    """A result as text for the model and as JSON."""
+
+    text: str
+    fields: dict[str, Any]
+
+
+class CharSpan(NamedTuple):
+    """Characters of a document."""
+
+    start: int
+    end: int
+
+
+BEFORE = 0.25  # the share of the text around a passage that precedes it
 
 
 def hits(found: Hits, generation: int, tokens: int) -> Shown:
-    """As many passages as the budget holds, best first; the first is cut rather than left out."""
-    kept, spent = [], 0
+    """Show as many passages as the budget allows, best first; cut the first one if necessary."""
+    kept: list[tuple[str, Hit]] = []
+    spent = 0
     for number, hit in enumerate(found, 1):
         head = _head(number, hit)
         cost = estimate_tokens(head) + estimate_tokens(hit.text)
@@ -36,13 +51,14 @@ def hits(found: Hits, generation: int, tokens: int) -> Shown:
     parts = [f"{head}\n{hit.text}" for head, hit in kept] or ["Nothing found."]
     parts += [f"{left_out} more passages did not fit: ask with more tokens."] * bool(left_out)
     parts += [f"Note: {found.degraded}."] * bool(found.degraded)
-    return "\n\n".join(parts), {
+    return Shown("\n\n".join(parts), {
         "hits": [asdict(hit) for _, hit in kept], "left_out": left_out,
         "degraded": found.degraded, "generation": generation,
-    }  # fmt: skip
+    })  # fmt: skip
 
 
-def _head(number, hit):
+def _head(number: int, hit: Hit) -> str:
+    """Return the line above a passage."""
     place = place_of(hit.metadata)
     where = place.get("section") or next(
         (f"{n} {v}" for n, v in place.items() if n != "checksum"), ""
@@ -51,26 +67,24 @@ def _head(number, hit):
     return f"[{number}] {hit.id}{span}{f' ({where})' if where else ''}"
 
 
-def _cut(hit, tokens):
+def _cut(hit: Hit, tokens: int) -> Hit:
+    """Return a passage cut to so many tokens."""
     size = _fitting(hit.text, tokens)
     return replace(hit, text=hit.text[:size], end=hit.start + size if hit.start >= 0 else -1)
 
 
-def _fitting(text, tokens):
-    """How many characters of a text fit."""
+def _fitting(text: str, tokens: int) -> int:
+    """Return the number of leading characters that fit in so many tokens."""
     return bisect_right(range(1, len(text) + 1), tokens, key=lambda n: estimate_tokens(text[:n]))
-
-
-# ------------------------------------------------------------------------------------ reading ---
 
 
 def stretch(
     rf: KnowledgeBase, name: str, tokens: int, *, line: int | None = None, lines: int | None = None,
     start: int | None = None, end: int | None = None,
 ) -> Shown:  # fmt: skip
-    """A stretch of a document, by lines from 1 or characters from 0; around a passage by its id."""
+    """Show a part of a document: lines from 1, characters from 0, or the surroundings of a passage."""
     if (line is not None or lines is not None) and (start is not None or end is not None):
-        raise ValueError("say line and lines, or start and end, not both")
+        raise ValueError("give line and lines, or start and end, not both")
     document, span = _document(rf, name)
     text = document.text
     if line is not None or lines is not None:
@@ -85,46 +99,47 @@ def stretch(
     return _stretch(rf, document, start, end)
 
 
-def _document(rf, name) -> tuple[Any, Any]:
-    """(document, span of the passage or None) of the id of either."""
+def _document(rf: KnowledgeBase, name: str) -> tuple[Document, CharSpan | None]:
+    """Return a document by its id, or by a passage's id with the passage's span."""
     document = rf.document(name)
     if document is not None:
         return document, None
     row = rf.row(name)
     if row is None:
-        raise ValueError(f"no document or passage {name!r}; list shows the documents")
+        raise ValueError(f"no document or passage {name!r:.120}: `list` shows the documents")
     chunk = rf.chunk(row)
-    return rf.document(chunk.doc_id), ((chunk.start, chunk.end) if chunk.start >= 0 else None)
+    whole = cast("Document", rf.document(chunk.doc_id))  # a live chunk has its document
+    return whole, CharSpan(chunk.start, chunk.end) if chunk.start >= 0 else None
 
 
-def _of_lines(text, line, lines):
+def _of_lines(text: str, line: int, lines: int | None) -> CharSpan:
+    """Return the span of so many lines from a line on."""
     if line < 1:
-        raise ValueError("lines are counted from 1")
+        raise ValueError(f"line must be at least 1, not {line}")
     at = [0, *(i + 1 for i, c in enumerate(text) if c == "\n")]
     if line > len(at):
-        raise ValueError(f"the document has {len(at)} lines, and no line {line}")
+        raise ValueError(f"line {line} is out of range: the document has {len(at)} lines")
     last = line - 1 + (len(at) if lines is None else lines)
-    return at[line - 1], at[last] if last < len(at) else len(text)
+    return CharSpan(at[line - 1], at[last] if last < len(at) else len(text))
 
 
-def _around(text, span, tokens):
-    """A passage with as much of what surrounds it as there is room for, from the beginning of a
-    line.
-    """
-    room = max(0, tokens - estimate_tokens(text[span[0] : span[1]]))
-    before = text[: span[0]][::-1]
-    start = span[0] - _fitting(before[: 8 * room], int(room * BEFORE))
-    begun = text.find("\n", start, span[0]) if start else -1
-    return (begun + 1 if begun >= 0 else start), len(text)
+def _around(text: str, span: CharSpan, tokens: int) -> CharSpan:
+    """Return the span of a passage with its surroundings, from the beginning of a line."""
+    room = max(0, tokens - estimate_tokens(text[span.start : span.end]))
+    before = text[: span.start][::-1]
+    start = span.start - _fitting(before[: 8 * room], int(room * BEFORE))
+    line_end = text.find("\n", start, span.start) if start else -1
+    return CharSpan(line_end + 1 if line_end >= 0 else start, len(text))
 
 
-def _line_end(text, start, end) -> int:
-    """The end of the last whole line before `end`, or `end` where there is none."""
+def _line_end(text: str, start: int, end: int) -> int:
+    """Return the end of the last whole line before `end`, or `end` if there is none."""
     at = text.rfind("\n", start, end)
     return at + 1 if at > start else end
 
 
 def _stretch(rf: KnowledgeBase, document: Document, start: int, end: int) -> Shown:
+    """Show the characters of a document from `start` to `end`."""
     text, size = document.text[start:end], len(document.text)
     first = document.text.count("\n", 0, start) + 1
     last = first + text.rstrip("\n").count("\n")
@@ -133,21 +148,19 @@ def _stretch(rf: KnowledgeBase, document: Document, start: int, end: int) -> Sho
         "line": first, "last_line": last, "size": size, "next": end if end < size else None,
         "text": text, "generation": rf.generation, "checksum": document.metadata.get("checksum"),
     }  # fmt: skip
-    more = f"; go on with start={end}" if end < size else ""
-    return (
+    more = f"; continue with start={end}" if end < size else ""
+    return Shown(
         f"{document.id} lines {first}-{last}, characters {start}-{end} of {size}{more}\n{text}",
         found,
     )
 
 
-# -------------------------------------------------------------------------- listing, answering ---
-
-
 def documents(rf: KnowledgeBase, prefix: str, after: str, tokens: int) -> Shown:
-    """Ids in order, from the one after `after`, as many as fit."""
+    """List as many ids as fit, in order, beginning after `after`."""
     ids = [name for name in rf.document_ids() if name.startswith(prefix)]
     rest = ids[bisect_right(ids, after) :] if after else ids
-    costs, shown = 0, []
+    costs = 0
+    shown: list[str] = []
     for name in rest:
         costs += estimate_tokens(name) + 1
         if costs > tokens and shown:
@@ -156,27 +169,27 @@ def documents(rf: KnowledgeBase, prefix: str, after: str, tokens: int) -> Shown:
     more = len(rest) - len(shown)
     text = "\n".join(shown) or "No documents."
     if more:
-        text += f"\n{more} more: go on with after={shown[-1]}"
+        text += f"\n{more} more: continue with after={shown[-1]}"
     model = (rf.file.config.get("model") or {}).get("name")
-    return text, {
+    return Shown(text, {
         "documents": shown, "total": len(ids), "next": shown[-1] if more else None,
         "chunks": len(rf), "model": model, "generation": rf.generation,
-    }  # fmt: skip
+    })  # fmt: skip
 
 
 def answer(found: Answer) -> Shown:
-    """The text, then what it rests on and what is wrong with it."""
+    """Show an answer, then its cited passages, unsupported sentences and limitations."""
     numbers = dict.fromkeys(citation.number for citation in found.citations)
     parts = [found.text or "Nothing found."]
     named = [f"[{s.number}] {s.id} {s.start}-{s.end}" for s in found.sources if s.number in numbers]
     parts += ["\n".join(named)] * bool(named)
-    parts += [f"Not borne out by the passages: {s.text}" for s in found.unsupported]
+    parts += [f"Not supported by the passages: {s.text}" for s in found.unsupported]
     parts += [f"Note: {found.degraded}."] * bool(found.degraded)
-    return "\n\n".join(parts), _named(found)
+    return Shown("\n\n".join(parts), _named(found))
 
 
 def _named(found: Answer) -> dict[str, Any]:
-    """The answer as JSON; of the passages their names, as their texts are `read`."""
+    """Return an answer as JSON without the texts of its passages, which `read` returns."""
     whole = found.to_dict()
     sources = [{k: v for k, v in source.items() if k != "text"} for source in whole["sources"]]
     return whole | {"sources": sources}

@@ -1,1 +1,1 @@
-"""Files over HTTP: a native interface, OpenAI's, MCP and a web page. Each is a thin door."""
+"""Serve files over HTTP: a native API, OpenAI's API, MCP and a web page."""

@@ -1,7 +1,7 @@
-"""What every request passes: whose host and page it is from, whose key it has, and whether there is
-room. It gives each a name, adds the headers that every answer has, and writes the log.
+"""The gate of every request: checks its Host, Origin and key, and the limit on concurrent requests.
 
-Errors that an endpoint raises become answers here.
+It also assigns request ids, adds the headers that all responses share, turns exceptions of
+endpoints into responses, and writes the log.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import logging
 import os
 import re
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ragfile.doors.mcp.http import LOCAL, without_port
 from ragfile.doors.server.failures import AGAIN, HttpFailure, failure_of
@@ -21,13 +21,16 @@ from ragfile.doors.server.trace_spans import spans
 from ragfile.ground import request_id as tracing
 
 if TYPE_CHECKING:
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from ragfile.doors.server.operations import Sink
     from ragfile.doors.server.shared_state import Service
 
 log = logging.getLogger("ragfile.serve")
 
 NAME = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 TRACE = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})")
-# What anybody may see: it says nothing of what is in the files.
+# Paths that need no key: they reveal nothing about the files.
 OPEN = ("/v1/health", "/openapi.json")
 CLOSED = ("/v1/", "/mcp", "/metrics")
 GUARDS = [
@@ -38,6 +41,13 @@ NO_PAGE = [(b"content-security-policy", b"default-src 'none'; frame-ancestors 'n
 UNKEPT = [(b"cache-control", b"no-store")]
 
 
+class Trace(NamedTuple):
+    """The trace id and the flags of a W3C traceparent."""
+
+    id: str
+    flags: str
+
+
 class Visit:
     """One request, from its first byte to the log."""
 
@@ -46,39 +56,43 @@ class Visit:
         "trace", "user",
     )  # fmt: skip
 
-    def __init__(self, scope: Any):
+    def __init__(self, scope: Scope) -> None:
         self.began = time.perf_counter()
         self.headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in scope["headers"]}
         name = self.headers.get("x-request-id", "")
         self.request_id = name if NAME.fullmatch(name) else tracing.new()
         self.trace = _trace(self.headers.get("traceparent"))
-        self.route, self.user, self.scopes = "", "", frozenset()
-        self.status, self.bytes, self.origin = 0, 0, None
-        self.sink: dict[str, Any] = {}
+        self.route, self.user = "", ""
+        self.scopes: frozenset[str] = frozenset()
+        self.status, self.bytes = 0, 0
+        self.origin: str | None = None
+        self.sink: Sink = {}
 
     def require(self, scope: str) -> None:
-        """Failure 403, unless the key of this request allows it."""
+        """Raise a failure 403 unless the request's key has this scope."""
         if scope != OPEN_TO_ALL and scope not in self.scopes:
-            raise HttpFailure(403, f"this key is not for this: it takes one with the scope {scope}")
+            raise HttpFailure(
+                403, f"this request needs a key with the scope {scope!r}: see `ragfile keys add`"
+            )
 
 
-def _trace(header):
-    """(trace, flags) of a W3C traceparent, or None."""
+def _trace(header: str | None) -> Trace | None:
+    """Return the trace of a W3C traceparent header, or None if it is missing or invalid."""
     found = TRACE.match(header) if header else None
-    return None if found is None else (found[1], found[2])
+    return None if found is None else Trace(found[1], found[2])
 
 
 class Gate:
-    """An ASGI application around another."""
+    """An ASGI application that wraps another."""
 
-    def __init__(self, app: Any, service: Service):
+    def __init__(self, app: ASGIApp, service: Service) -> None:
         self._app, self._service, self._spans = app, service, spans()
         settings = service.settings
         self._hosts = {*LOCAL, settings.host.lower(), *(host.lower() for host in settings.hosts)}
         self._is_any_host = not settings.is_local and not settings.hosts
         self._origins = frozenset(settings.origins)
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             return await self._app(scope, receive, send)
         visit = scope["ragfile"] = Visit(scope)
@@ -96,39 +110,44 @@ class Gate:
                 self._spans.end(span, visit, scope)
         return None
 
-    async def _answered(self, visit, scope, receive, send):
+    async def _answered(self, visit: Visit, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             self._check(visit, scope)
             if scope["method"] == "OPTIONS" and visit.origin is not None:
                 return await send_whole(send, _preflight())
             await self._app(scope, receive, send)
         except ConnectionResetError:
-            visit.status = visit.status or 499  # nobody is there to be told
+            visit.status = visit.status or 499  # the client has disconnected
         except Exception as error:  # noqa: BLE001 - one request's failure is that request's alone
             await _refused(visit, failure_of(error, self._service.collections), send)
         return None
 
-    def _check(self, visit, scope):
+    def _check(self, visit: Visit, scope: Scope) -> None:
+        """Raise a failure if the request is not to be served."""
         self._check_place(visit)
         self._service.keys.admit(visit, is_open=_is_open(scope["path"]))
         if self._service.inside > self._service.settings.at_once and scope["path"] not in OPEN:
-            raise HttpFailure(503, "too many requests are under way; come again", AGAIN)
+            reason = f"the limit of {self._service.settings.at_once} concurrent requests is reached"
+            raise HttpFailure(503, f"{reason}; retry later", AGAIN)
 
-    def _check_place(self, visit):
-        """A page from elsewhere says so in Origin; a name that was bent to this address, in Host."""
+    def _check_place(self, visit: Visit) -> None:
+        """Refuse foreign pages by their Origin, and DNS rebinding by the Host header."""
         host = visit.headers.get("host", "")
         if not self._is_any_host and without_port(host) not in self._hosts:
-            raise HttpFailure(403, "this server does not answer to that Host: see --allow-host")
+            raise HttpFailure(
+                403, f"the Host {host!r:.80} is not allowed: start the server with --allow-host"
+            )
         origin = visit.headers.get("origin")
         if origin is None or origin.partition("://")[2].lower() == host.lower() != "":
             return
         if origin not in self._origins:
             raise HttpFailure(
-                403, "a page of that Origin may not ask this server: see --allow-origin"
+                403,
+                f"the Origin {origin!r:.80} is not allowed: start the server with --allow-origin",
             )
         visit.origin = origin
 
-    async def _socket(self, visit, scope, receive, send):
+    async def _socket(self, visit: Visit, scope: Scope, receive: Receive, send: Send) -> None:
         try:
             self._check(visit, scope)
             await self._app(scope, receive, send)
@@ -141,11 +160,13 @@ class Gate:
         _write(visit, scope)
 
 
-def _is_open(path):
+def _is_open(path: str) -> bool:
+    """Return whether a path needs no key."""
     return path in OPEN or not path.startswith(CLOSED)
 
 
-def _preflight():
+def _preflight() -> Raw:
+    """Return the response to a CORS preflight."""
     headers = {
         "access-control-allow-methods": "GET, POST, PUT, DELETE",
         "access-control-allow-headers": "authorization, content-type, x-request-id, traceparent",
@@ -154,8 +175,8 @@ def _preflight():
     return Raw(b"", "text/plain", 204, headers)
 
 
-async def _refused(visit, failure, send):
-    """The failure as an answer, unless one has begun: then the connection ends."""
+async def _refused(visit: Visit, failure: HttpFailure, send: Send) -> None:
+    """Send a failure as the response; end the connection if a response has begun."""
     if visit.status:
         raise ConnectionAbortedError(str(failure)) from failure
     found = Raw(encoded(failure.to_dict(visit.request_id)), "application/json", failure.status,
@@ -164,14 +185,14 @@ async def _refused(visit, failure, send):
 
 
 class _Sender:
-    """Sends, with the headers that every answer has."""
+    """Sends messages, with the headers that all responses share."""
 
     __slots__ = ("_send", "_visit")
 
-    def __init__(self, visit, send):
+    def __init__(self, visit: Visit, send: Send) -> None:
         self._visit, self._send = visit, send
 
-    async def __call__(self, message):
+    async def __call__(self, message: Message) -> None:
         visit = self._visit
         if message["type"] == "http.response.start":
             visit.status = message["status"]
@@ -181,7 +202,7 @@ class _Sender:
         await self._send(message)
 
 
-def _add_headers(visit, headers):
+def _add_headers(visit: Visit, headers: list[tuple[bytes, bytes]]) -> None:
     names = {name for name, _ in headers}
     headers += GUARDS
     if b"content-security-policy" not in names:
@@ -195,25 +216,25 @@ def _add_headers(visit, headers):
         headers += [(b"access-control-allow-origin", visit.origin.encode()), (b"vary", b"origin")]
 
 
-def span_of(trace: tuple[str, str]) -> str:
-    """A traceparent of ours in a trace."""
-    return f"00-{trace[0]}-{os.urandom(8).hex()}-{trace[1]}"
+def span_of(trace: Trace) -> str:
+    """Return the traceparent of a new span in a trace."""
+    return f"00-{trace.id}-{os.urandom(8).hex()}-{trace.flags}"
 
 
-def _write(visit, scope):
-    """One line of the log. Questions are private: neither bodies nor parameters are in it."""
+def _write(visit: Visit, scope: Scope) -> None:
+    """Log one line. Questions are private: it has neither bodies nor parameters."""
     if log.isEnabledFor(logging.INFO):
         record = record_of(visit, scope)
         log.info("%s", json.dumps(record, default=str), extra={"ragfile": record})
 
 
-def record_of(visit: Visit, scope: Any) -> dict[str, Any]:
-    """What the log keeps of a request."""
+def record_of(visit: Visit, scope: Scope) -> dict[str, Any]:
+    """Return the log record of a request."""
     record = {
         "method": scope.get("method", "WEBSOCKET"), "path": scope["path"], "route": visit.route,
         "status": visit.status, "milliseconds": round((time.perf_counter() - visit.began) * 1e3, 3),
         "bytes": visit.bytes, "request_id": visit.request_id,
     }  # fmt: skip
-    traced = {"trace_id": visit.trace[0]} if visit.trace else {}
+    traced = {"trace_id": visit.trace.id} if visit.trace else {}
     user = {"key": visit.user} if visit.user else {}
     return record | traced | user | visit.sink

@@ -1,4 +1,4 @@
-"""`ask` over HTTP: an answer as JSON, or its events as they come."""
+"""The `ask` endpoint: an answer as JSON, or as a stream of its events."""
 
 from __future__ import annotations
 
@@ -18,18 +18,20 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ragfile.answer.answers import Answer, Event, Events
+    from ragfile.chat.protocol import ChatModel
     from ragfile.doors.server.operations import Call
     from ragfile.doors.server.shared_state import Service
+    from ragfile.knowledge_base import KnowledgeBase
 
-NO_MODEL = "none"  # the name that asks for sentences of the file
+NO_MODEL = "none"  # the model name that requests an extract of the file's sentences
 NOTE = (
-    "these are sentences of the file; for a written answer start the server with a model: "
+    "this is an extract of the file; for a written answer start the server with a model: "
     "--model openai:MODEL or --model ollama:MODEL"
 )
 
 
 def ask(service: Service, call: Call) -> dict[str, Any] | EventStream:
-    """An answer; a stream of events if the body says so, or the client accepts nothing else."""
+    """Return an answer, or a stream if the body or the Accept header asks for one."""
     body = dict(call.body)
     is_streamed = body.pop("stream", "text/event-stream" in call.headers.get("accept", ""))
     events = begun(service, call, body)
@@ -39,15 +41,15 @@ def ask(service: Service, call: Call) -> dict[str, Any] | EventStream:
 
 
 def begun(service: Service, call: Call, body: dict[str, Any]) -> Events:
-    """The events of an answer, of which none has been asked for."""
+    """Return the events of an answer; iterating starts the work."""
     rf = _opened(service, call.path["c"], body)
     model, options = model_of(service, body), options_of(ASK, body)
     options |= {"model": model, "request_id": call.request_id}
     return cast("Events", answers(rf, options.pop("question"), stream=True, **options))
 
 
-def _opened(service, name, body):
-    """The collection; one that cannot be read stands for itself where an answer can do without."""
+def _opened(service: Service, name: str, body: dict[str, Any]) -> KnowledgeBase | Unreadable:
+    """Return the collection, or Unreadable if the body allows an answer without its passages."""
     generation = body.pop("generation", 0)
     try:
         return service.collections.at_commit(name, generation)
@@ -58,35 +60,35 @@ def _opened(service, name, body):
         return Unreadable(OSError(service.discreet(str(error))))
 
 
-def model_of(service: Service, body: dict[str, Any]) -> Any:
-    """The server's model. A client can name it, or "none", and nothing else."""
+def model_of(service: Service, body: dict[str, Any]) -> ChatModel | None:
+    """Return the server's model, or None for the name "none"; other names are refused."""
     name = body.pop("model", None)
     if name == NO_MODEL:
         return None
     if name is not None and name != service.model_name:
-        known = " and ".join(filter(None, (service.model_name, NO_MODEL)))
-        raise HttpFailure(422, f"there is no model {name!r:.80}; there is {known}", param="model")
+        known = " or ".join(filter(None, (service.model_name, NO_MODEL)))
+        raise HttpFailure(422, f"unknown model {name!r:.80}: use {known}", param="model")
     return service.model
 
 
 def last_of(call: Call, events: Events) -> Answer:
-    """The whole answer; what is left of it is not asked for when the client has gone."""
-    found: Any = None
+    """Return the whole answer; stop early if the client disconnects."""
+    answer: Answer | None = None
     with events:
         for event in events:
             if call.gone:
                 raise ConnectionResetError
-            found = event.data
-    return found
+            answer = event.data
+    return cast("Answer", answer)
 
 
 def streamed(events: Events, encode: Callable[[Any], bytes], last: bytes = b"") -> EventStream:
-    """The events, the first of which is there: what goes wrong before it has a status."""
+    """Return the stream after its first event: a failure before that still sets the status."""
     return EventStream(chain([next(events)], events), events.close, encode, last)
 
 
 def shown(service: Service, call: Call, event: Event | HttpFailure) -> dict[str, Any]:
-    """An event ready for JSON; one in the place of an answer that broke off inside the server."""
+    """Return an event ready for JSON; a failure becomes an error event."""
     if isinstance(event, HttpFailure):
         return {"event": "error", "degraded": str(event), "request_id": call.request_id}
     if event.kind in ("done", "error"):
@@ -95,23 +97,25 @@ def shown(service: Service, call: Call, event: Event | HttpFailure) -> dict[str,
 
 
 def shown_answer(service: Service, call: Call, answer: Answer) -> dict[str, Any]:
-    """An answer ready for JSON, without places of this machine."""
+    """Return an answer ready for JSON, without paths and URLs of this machine."""
     note(call, answer)
-    said = answer.to_dict()
-    said["degraded"] = service.discreet(said["degraded"])
-    said["note"] = NOTE if said["note"] else ""
-    if not said["rag"]["used"]:
-        said["rag"]["reason"] = said["degraded"]
-    return said
+    fields = answer.to_dict()
+    fields["degraded"] = service.discreet(fields["degraded"])
+    fields["note"] = NOTE if fields["note"] else ""
+    if not fields["rag"]["used"]:
+        fields["rag"]["reason"] = fields["degraded"]
+    return fields
 
 
 def note(call: Call, answer: Answer) -> None:
-    """What the log and the metrics have to know."""
+    """Note the facts of an answer for the log and the metrics."""
     call.sink |= {
         "searches": 1, "asks": 1, "timings": dict(answer.timings), "degraded": answer.degraded,
         "finish": answer.finish, "tokens": dict(answer.usage),
     }  # fmt: skip
 
 
-def _as_sse(event):
-    return b"event: " + event["event"].encode() + b"\ndata: " + encoded(event) + b"\n\n"
+def _as_sse(event: dict[str, Any]) -> bytes:
+    """Encode an event as a server-sent event."""
+    kind: str = event["event"]
+    return b"event: " + kind.encode() + b"\ndata: " + encoded(event) + b"\n\n"

@@ -1,9 +1,9 @@
-"""The application: addresses and what answers there, behind one gate."""
+"""The ASGI application: routes and their endpoints, behind one gate."""
 
 from __future__ import annotations
 
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragfile.doors.server.access import Gate
 from ragfile.doors.server.endpoints import operations
@@ -16,24 +16,29 @@ from ragfile.doors.server.sockets import ROUTE, Socket
 from ragfile.ground.extras import optional
 
 if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from starlette.types import ASGIApp
+
     from ragfile.doors.server.operations import Operation
     from ragfile.doors.server.settings import Settings
 
 
-def make_app(settings: Settings, board: Board | None = None) -> Any:
-    """An ASGI application over the files of the settings."""
+def make_app(settings: Settings, board: Board | None = None) -> ASGIApp:
+    """Return an ASGI application that serves the files of the settings."""
     routing = optional("starlette.routing", "the server")
-    _teach_text()
-    asked = operations(settings)
-    service = Service(settings, board or Board(routes_of(asked)))
+    _register_text_convertor()
+    offered = operations(settings)
+    service = Service(settings, board or Board(routes_of(offered)))
     routes = [
-        routing.Route(path, OperationApp(service, group)) for path, group in _by_path(asked).items()
+        routing.Route(path, OperationApp(service, group))
+        for path, group in _by_path(offered).items()
     ]
     routes.append(routing.Route("/mcp", Mcp(service)))
     routes.append(routing.WebSocketRoute(ROUTE, Socket(service)))
 
     @asynccontextmanager
-    async def lifespan(_: Any):
+    async def lifespan(_: ASGIApp) -> AsyncGenerator[None]:
         if service.board.row == 0:
             service.writer.submit(service.resume)
         yield
@@ -43,8 +48,8 @@ def make_app(settings: Settings, board: Board | None = None) -> Any:
     return Gate(app, service)
 
 
-def _teach_text() -> None:
-    """The kind `text` for a part of an address: as `path`, but for names that hold line breaks, too."""
+def _register_text_convertor() -> None:
+    """Register the path convertor `text`: `path` that also matches line breaks."""
     from starlette.convertors import PathConvertor, register_url_convertor
 
     class Text(PathConvertor):
@@ -53,13 +58,14 @@ def _teach_text() -> None:
     register_url_convertor("text", Text())
 
 
-def routes_of(found: list[Operation]) -> list[str]:
-    """The routes that are counted."""
-    return [*dict.fromkeys(operation.path for operation in found), "/mcp"]
+def routes_of(offered: list[Operation]) -> list[str]:
+    """Return the routes that the metrics count."""
+    return [*dict.fromkeys(operation.path for operation in offered), "/mcp"]
 
 
-def _by_path(found: list[Operation]) -> dict[str, list[Operation]]:
+def _by_path(offered: list[Operation]) -> dict[str, list[Operation]]:
+    """Group operations by their path."""
     paths: dict[str, list[Operation]] = {}
-    for operation in found:
+    for operation in offered:
         paths.setdefault(operation.path, []).append(operation)
     return paths

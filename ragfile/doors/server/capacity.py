@@ -1,4 +1,4 @@
-"""Room for so many things at once; the next is asked to come again."""
+"""Limits on concurrent work; a request beyond a limit gets status 503 and may retry."""
 
 from __future__ import annotations
 
@@ -8,31 +8,34 @@ from ragfile.doors.server.failures import AGAIN, HttpFailure
 
 if TYPE_CHECKING:
     from asyncio import Future
-    from typing import Any
+    from typing import TypeVar
+
+    ResultT = TypeVar("ResultT")
 
 
 class Room:
-    """Counted in the loop's thread alone."""
+    """A limit on concurrent work of one kind; counts only in the event loop's thread."""
 
-    def __init__(self, most: int, what: str):
-        self.inside, self._most, self._what = 0, most, what
+    def __init__(self, limit: int, work: str) -> None:
+        self.inside, self._limit, self._work = 0, limit, work
 
     def __enter__(self) -> Room:
-        """Looks whether there is room; `keep` takes it."""
-        if self.inside >= self._most:
-            raise HttpFailure(503, f"{self._most} {self._what} are under way; come again", AGAIN)
+        """Raise a failure 503 at the limit; `keep` takes the place."""
+        if self.inside >= self._limit:
+            reason = f"the limit of {self._limit} concurrent {self._work} is reached; retry later"
+            raise HttpFailure(503, reason, AGAIN)
         return self
 
     def __exit__(self, *_: object) -> None:
         pass
 
-    def keep(self, work: Future[Any]) -> Future[Any]:
-        """A place until the work has ended, also if nobody waits for it any more."""
+    def keep(self, work: Future[ResultT]) -> Future[ResultT]:
+        """Take a place until the work ends, even if its client has left."""
         self.inside += 1
         work.add_done_callback(self._leave)
         return work
 
-    def _leave(self, work):
+    def _leave(self, work: Future[ResultT]) -> None:
         self.inside -= 1
         if not work.cancelled():
-            work.exception()  # was told to the client, or nobody is there
+            work.exception()  # mark it as retrieved: asyncio would log it again

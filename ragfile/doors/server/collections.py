@@ -1,8 +1,8 @@
-"""The files that a server answers from, by name: files, and whatever lies in folders.
+"""The collections of a server by name: files, and the files in its folders.
 
-A collection is opened when it is first asked for, and looked at anew by every request, so a commit
-by another process, or another file under the name, is seen at once. A folder is read again when it
-changes: a file that is put there becomes a collection, and one that is taken away stops being one.
+A collection is opened on first use and refreshed by every request, so that commits by other
+processes and replaced files are seen at once. A folder is read again when it changes: a new file
+becomes a collection, and a deleted one is dropped.
 """
 
 from __future__ import annotations
@@ -17,24 +17,24 @@ from ragfile.errors import ChangedError
 from ragfile.ground.urls import is_dataset, is_remote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Container, Iterable
     from typing import Any
 
     from ragfile.knowledge_base import KnowledgeBase
 
 SUFFIXES = (".ragfile", ".ragmd")
-REMOTE = 2.0  # seconds for which a commit behind a URL is the newest
-WAIT = 60.0  # seconds for a writer in another process
-SETTLED = 2_000_000_000  # ns; times of files are coarse
+REMOTE = 2.0  # seconds between refreshes of a file behind a URL
+WAIT = 60.0  # seconds to wait for a writer in another process
+SETTLED = 2_000_000_000  # ns; modification times of folders are coarse
 
 
 class Collections(Files):
-    """Files by name."""
+    """The files of a server by name, with those of its folders."""
 
-    def __init__(self, places: Iterable[str], **opening: Any):
-        """places are files, URLs and folders. opening are options of ragfile.open."""
+    def __init__(self, places: Iterable[str], **opening: object) -> None:
+        """Register files, URLs and folders; `opening` are options of ragfile.open."""
         places = list(places)
-        self._looked: dict[str, float] = {}
+        self._refreshed: dict[str, float] = {}
         self._folders = {p: -1 for p in map(os.path.abspath, places) if _is_folder(p)}
         files = [p for p in places if not _is_folder(p)]
         if files or not self._folders:
@@ -42,71 +42,76 @@ class Collections(Files):
         else:
             self._begin({}, opening)
         self._fixed = set(self._paths.values())
-        self._look()
+        self._scan()
 
     @property
     def names(self) -> list[str]:
-        """Of all collections that there are now."""
-        self._look()
+        """The names of all current collections."""
+        self._scan()
         return list(self._paths)
 
+    def known(self, name: str) -> str:
+        """Return the name of a current collection; raise a failure 404 for any other."""
+        if name not in self.names:
+            raise HttpFailure(404, f"no collection {name!r:.80}: see GET /v1/collections")
+        return name
+
     def name(self, name: str | None) -> str:
-        """The name, if there is such a collection; that of the only one where none is said."""
+        """Return the name of a current collection; None means the only one."""
         if name is None or name not in self._paths:
-            self._look()
+            self._scan()
         return super().name(name)
 
-    def _refresh(self, name, rf):
-        """As often as it is asked; behind a URL, where that is a request, now and then."""
+    def _refresh(self, name: str, rf: KnowledgeBase) -> None:
+        """Look for a newer commit; behind a URL, where that costs a request, every REMOTE seconds."""
         if is_remote(self._paths[name]):
-            if time.monotonic() - self._looked.get(name, 0.0) < REMOTE:
+            if time.monotonic() - self._refreshed.get(name, 0.0) < REMOTE:
                 return
-            self._looked[name] = time.monotonic()
+            self._refreshed[name] = time.monotonic()
         rf.refresh()
 
     def at_commit(self, name: str, generation: int = 0) -> KnowledgeBase:
-        """The newest commit of a collection, or an older one, as an object that stays as it is."""
-        if name not in self._paths and name not in self.names:
-            raise HttpFailure(404, f"there is no collection {name!r:.80}")
+        """Return a collection fixed at its newest commit, or at an older one."""
+        if name not in self._paths:
+            self.known(name)
         try:
             return self.open(name, generation).at_commit()
-        except ChangedError:  # between the look and the use
+        except ChangedError:  # the file was replaced between opening and reading
             return self.open(name, generation).at_commit()
         except FileNotFoundError:
-            if name not in self.names:
-                raise HttpFailure(404, f"there is no collection {name!r:.80}") from None
-            said = f"the file of the collection {name} is not there at the moment"
-            raise HttpFailure(503, said, AGAIN) from None
+            self.known(name)
+            reason = f"the file of the collection {name} is missing at the moment; retry later"
+            raise HttpFailure(503, reason, AGAIN) from None
 
     @property
     def editing(self) -> dict[str, Any]:
-        """The options of opening that hold for ragfile.edit, and how long to wait for its turn."""
+        """The options for ragfile.edit, with the time to wait for other writers."""
         return super().editing | {"wait": WAIT}
 
     @property
     def embedding_calls(self) -> int:
-        """Calls to embedders for questions, by all files that are open."""
+        """The number of calls to embedders for questions, by all open files."""
         return sum(rf.counters["embedding_calls"] for rf in list(self._open.values()))
 
-    def _look(self):
-        """Reads the folders that have changed."""
+    def _scan(self) -> None:
+        """Read the folders that have changed."""
         for folder, seen in list(self._folders.items()):
             try:
                 now = os.stat(folder).st_mtime_ns
             except OSError:
-                now = 0  # gone, and so is what was in it
+                now = 0  # the folder was deleted, and so were its files
             if now != seen:
-                is_settled = time.time_ns() - now > SETTLED  # the next change has another time
+                is_settled = time.time_ns() - now > SETTLED  # the next change gets another time
                 with self._lock:
                     self._folders[folder] = now if is_settled else -1
                     self._follow(folder)
 
-    def _follow(self, folder):
-        """Takes in what is new in a folder, and lets go of what is no longer there."""
-        there = sorted(os.scandir(folder), key=lambda e: e.name) if os.path.isdir(folder) else []
+    def _follow(self, folder: str) -> None:
+        """Add the new files of a folder, and drop the deleted ones."""
+        entries = sorted(os.scandir(folder), key=lambda e: e.name) if os.path.isdir(folder) else []
         paths = [
             e.path
-            for e in there
+            for e in entries
             if (e.name.endswith(SUFFIXES) and e.is_file()) or is_dataset(e.path)
         ]
         kept = {
@@ -120,13 +125,13 @@ class Collections(Files):
         self._paths = kept
 
 
-def _is_folder(path):
-    """Whether a place is a folder of collections, rather than a collection: a dataset is a folder, too."""
+def _is_folder(path: str) -> bool:
+    """Return whether a path is a folder of collections; a dataset, also a folder, is not."""
     return not is_remote(path) and os.path.isdir(path) and not is_dataset(path)
 
 
-def _free(path, taken):
-    """A name for a path that no other has."""
+def _free(path: str, taken: Container[str]) -> str:
+    """Return an unused name for a path."""
     base = os.path.basename(path)
     stem = base.rpartition(".")[0] or base or "file"
     number, name = 1, stem

@@ -1,4 +1,4 @@
-"""/openapi.json: what can be asked, in OpenAPI 3.1, made of the operations themselves."""
+"""/openapi.json: the operations as OpenAPI 3.1."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ragfile import __version__
 from ragfile.doors.server.operations import OPEN_TO_ALL, Operation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from ragfile.ground.json_schema import Schema
 
@@ -27,13 +27,13 @@ ERROR = {
     },
 }  # fmt: skip
 FAILURES = {
-    400: "the request is not well formed", 401: "a key is missing or wrong",
-    403: "the key, the Host or the Origin does not allow this", 404: "there is no such thing",
-    405: "the method is not served here", 408: "the body came too slowly",
-    409: "something else is in its place", 413: "the body is too large",
-    415: "the body is of another type", 422: "a value is wrong; param says which",
-    500: "this failed inside the server", 502: "a server that was asked failed",
-    503: "come again later",
+    400: "the request is malformed", 401: "the key is missing or wrong",
+    403: "the key, the Host or the Origin does not allow this", 404: "not found",
+    405: "the method is not supported at this path", 408: "the body arrived too slowly",
+    409: "the collection's state does not allow this", 413: "the body is too large",
+    415: "the body's media type is not supported", 422: "a value is invalid; param names it",
+    500: "internal error", 502: "a model provider or remote server failed",
+    503: "temporarily unavailable; retry later",
 }  # fmt: skip
 ALWAYS = (400, 401, 403, 405, 422, 500, 503)
 WITH_BODY = (408, 413, 415, 502)
@@ -41,7 +41,7 @@ STREAMED = {"text/event-stream": {"schema": {"type": "string"}}}
 
 
 def describe(operations: Iterable[Operation]) -> dict[str, Any]:
-    """The whole description."""
+    """Return the OpenAPI document of the operations."""
     paths: dict[str, dict[str, Any]] = {}
     for operation in operations:
         path = operation.path.replace(":text}", "}")
@@ -73,33 +73,34 @@ def _described(operation: Operation) -> dict[str, Any]:
     return found
 
 
-def _name(operation):
+def _name(operation: Operation) -> str:
+    """Return an operation's id, made of its method and path."""
     words = re.findall(r"\w+", operation.path.removeprefix("/v1").replace(":text", ""))
     return "_".join([operation.method.lower(), *words])
 
 
-def _place(name):
+def _place(name: str) -> dict[str, Any]:
+    """Return the parameter of a path segment."""
     schema = {"type": "string", "minLength": 1}
     return {"name": name, "in": "path", "required": True, "schema": schema}
 
 
-def _query(operation):
+def _query(operation: Operation) -> Iterator[dict[str, Any]]:
     for name, schema in operation.query.items():
         yield {"name": name, "in": "query", "required": False, "schema": schema}
 
 
-def _responses(operation):
+def _responses(operation: Operation) -> dict[str, Any]:
     media = {operation.answers: {"schema": operation.returns}}
-    found = {str(operation.status): {"description": "the answer", "content": media}}
-    if operation.is_ask:
-        found[str(operation.status)]["content"] |= STREAMED
+    content = media | STREAMED if operation.is_ask else media
+    found = {str(operation.status): {"description": "the answer", "content": content}}
     codes = {*ALWAYS, *operation.failures, *(WITH_BODY if operation.body is not None else ())}
     if "{" in operation.path or operation.is_ask:
         codes.add(404)
     return found | {str(code): _failure(code) for code in sorted(codes)}
 
 
-def _failure(code):
+def _failure(code: int) -> dict[str, Any]:
     schema: Schema = {"$ref": "#/components/schemas/Error"}
     content = {"application/json": {"schema": schema}}
     return {"description": FAILURES[code], "content": content}

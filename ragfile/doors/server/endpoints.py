@@ -1,4 +1,4 @@
-"""All that a server can be asked, in one list."""
+"""The list of a server's operations."""
 
 from __future__ import annotations
 
@@ -12,96 +12,103 @@ from ragfile.doors.server.operations import OPEN_TO_ALL, Operation
 
 if TYPE_CHECKING:
     from ragfile.doors.server.settings import Settings
+    from ragfile.ground.json_schema import Schema
 
 ONE = "/v1/collections/{c}"
-GENERATION = {"generation": s.GENERATION}
+GENERATION: dict[str, Schema] = {"generation": s.GENERATION}
 
 
 def operations(settings: Settings) -> list[Operation]:
-    """The operations of a server with these settings."""
+    """Return the operations of a server with these settings."""
     return [*_reading(settings), *_openai(settings), *_about(),
             *(_writing() if settings.can_write else ())]  # fmt: skip
 
 
-def _reading(settings):
-    limit = {"type": "integer", "minimum": 1, "maximum": native.LONGEST_PAGE}
-    pages = {"prefix": s.TEXT, "after": s.TEXT, "limit": limit, **GENERATION}
+def _reading(settings: Settings) -> list[Operation]:
+    limit: Schema = {"type": "integer", "minimum": 1, "maximum": native.LONGEST_PAGE}
+    pages: dict[str, Schema] = {"prefix": s.TEXT, "after": s.TEXT, "limit": limit, **GENERATION}
     span = {"type": "string", "pattern": "^[0-9]{1,15}-[0-9]{1,15}$"}
-    around = {"span": span, "context": {"type": "integer", "minimum": 0, "maximum": 100_000}}
+    around: dict[str, Schema] = {
+        "span": span,
+        "context": {"type": "integer", "minimum": 0, "maximum": 100_000},
+    }
     return [
-        Operation("GET", "/v1/health", native.health, "Whether the server answers.",
+        Operation("GET", "/v1/health", native.health, "Check that the server is up.",
                   scope=OPEN_TO_ALL, returns=s.shown(status=s.TEXT, version=s.TEXT)),
-        Operation("GET", "/v1/collections", native.collections, "All collections.",
+        Operation("GET", "/v1/collections", native.collections, "List all collections.",
                   returns=s.shown(collections=s.many(s.COLLECTION))),
-        Operation("GET", ONE, native.collection, "One collection.", returns=s.COLLECTION),
+        Operation("GET", ONE, native.collection, "Describe a collection.", returns=s.COLLECTION),
         Operation("POST", ONE + "/search", native.search, "Search for passages.",
                   body=s.search_body(settings), returns=s.FOUND),
         Operation("POST", ONE + "/ask", answer_endpoints.ask, "Answer a question with its sources.",
                   body=s.ask_body(settings), returns=s.ANSWER, is_ask=True),
-        Operation("GET", ONE + "/documents", native.documents, "Documents in order of their ids.",
+        Operation("GET", ONE + "/documents", native.documents, "List documents, ordered by id.",
                   query=pages, returns=s.DOCUMENTS),
-        Operation("GET", ONE + "/documents/{id:text}", native.document, "A document, or a span.",
-                  query=around | GENERATION, returns=s.STRETCH),
-        Operation("GET", ONE + "/chunks/{row:text}", native.chunk, "A chunk by its row or id.",
-                  query=GENERATION, returns=s.CHUNK),
-        Operation("GET", ONE + "/facets", facets.facets, "Tags and metadata with their counts.",
-                  returns=s.FACETS),
+        Operation("GET", ONE + "/documents/{id:text}", native.document,
+                  "Read a document or a span of it.", query=around | GENERATION,
+                  returns=s.STRETCH),
+        Operation("GET", ONE + "/chunks/{row:text}", native.chunk,
+                  "Read a chunk by its row number or id.", query=GENERATION, returns=s.CHUNK),
+        Operation("GET", ONE + "/facets", facets.facets,
+                  "List tags and metadata values with their counts.", returns=s.FACETS),
     ]  # fmt: skip
 
 
-def _writing():
+def _writing() -> list[Operation]:
     document = {"text": s.TEXT, "metadata": s.FREE, "tags": s.many(s.TEXT), "source": s.TEXT}
-    common: Any = {"scope": "write", "failures": (404, 409)}
+    common: dict[str, Any] = {"scope": "write", "failures": (404, 409)}
     file = ONE + "/files/{id}"
     return [
         Operation("PUT", ONE + "/documents/{id:text}", write_queue.put_document, "Store a document.",
                   body=s.record(("text",), **document), returns=s.STORED, is_write=True, **common),
         Operation("DELETE", ONE + "/documents/{id:text}", write_queue.delete_document,
                   "Delete a document.", returns=s.DELETED, is_write=True, **common),
-        Operation("POST", ONE + "/files", write_queue.add_files, "Send files to be indexed.",
+        Operation("POST", ONE + "/files", write_queue.add_files, "Upload files to be indexed.",
                   body=s.SENT, media="multipart/form-data", returns=s.UPLOADS, status=202, **common),
-        Operation("GET", ONE + "/files", write_queue.files, "The files that were sent.",
+        Operation("GET", ONE + "/files", write_queue.files, "List uploaded files.",
                   returns=s.UPLOADS),
-        Operation("GET", file, write_queue.file, "What became of a file.", returns=s.UPLOAD),
+        Operation("GET", file, write_queue.file, "Get the state of an upload.", returns=s.UPLOAD),
         Operation("DELETE", file, write_queue.delete_file, "Delete a file with its documents.",
                   returns=s.DELETED, is_write=True, **common),
-        Operation("POST", ONE + "/sync", write_queue.sync, "Follow the folder of a collection.",
+        Operation("POST", ONE + "/sync", write_queue.sync,
+                  "Make a collection match its source folders.",
                   body=s.record((), dry_run=s.YES, dedupe=s.YES), returns=s.FREE, is_write=True,
                   **common),
     ]  # fmt: skip
 
 
-def _openai(settings):
+def _openai(settings: Settings) -> list[Operation]:
     store = "/v1/vector_stores/{c}"
     file = store + "/files/{id:text}"
     return [
-        Operation("POST", "/v1/chat/completions", chat.completions, "An answer, as OpenAI has it.",
+        Operation("POST", "/v1/chat/completions", chat.completions, "Answer as a chat completion.",
                   body=chat.completion_body(settings), returns=chat.COMPLETION, is_ask=True),
-        Operation("GET", "/v1/models", models.models, "The collections, as models.",
+        Operation("GET", "/v1/models", models.models, "List the collections as models.",
                   returns=models.MODELS),
-        Operation("GET", "/v1/models/{model}", models.model, "A collection, as a model.",
+        Operation("GET", "/v1/models/{model}", models.model, "Get a collection as a model.",
                   returns=models.MODEL),
-        Operation("POST", "/v1/embeddings", models.embeddings, "Vectors of texts.",
+        Operation("POST", "/v1/embeddings", models.embeddings, "Embed texts.",
                   body=models.embeddings_body(settings), returns=models.EMBEDDINGS,
                   failures=(404,)),
-        Operation("GET", "/v1/vector_stores", stores.stores, "The collections, as vector stores.",
-                  query=stores.PAGES, returns=stores.LIST),
-        Operation("GET", store, stores.store, "A collection, as a vector store.",
+        Operation("GET", "/v1/vector_stores", stores.stores,
+                  "List the collections as vector stores.", query=stores.PAGES,
+                  returns=stores.LIST),
+        Operation("GET", store, stores.store, "Get a collection as a vector store.",
                   returns=stores.STORE),
-        Operation("POST", store + "/search", stores.search, "Search, with OpenAI's filters.",
+        Operation("POST", store + "/search", stores.search, "Search with OpenAI's filters.",
                   body=stores.search_body(settings), returns=stores.RESULTS),
-        Operation("GET", store + "/files", stores.files, "The documents, as files.",
+        Operation("GET", store + "/files", stores.files, "List documents as files.",
                   query=stores.PAGES, returns=stores.LIST),
-        Operation("GET", file + "/content", stores.content, "The text of a document.",
+        Operation("GET", file + "/content", stores.content, "Read the text of a document.",
                   returns=stores.CONTENT),
-        Operation("GET", file, stores.file, "A document, as a file.", returns=stores.FILE),
+        Operation("GET", file, stores.file, "Get a document as a file.", returns=stores.FILE),
     ]  # fmt: skip
 
 
-def _about():
+def _about() -> list[Operation]:
     return [
-        Operation("GET", "/openapi.json", operation_pages.description, "This description.",
-                  scope=OPEN_TO_ALL),
-        Operation("GET", "/metrics", operation_pages.metrics, "Counters, for Prometheus.",
+        Operation("GET", "/openapi.json", operation_pages.description,
+                  "Get this OpenAPI description.", scope=OPEN_TO_ALL),
+        Operation("GET", "/metrics", operation_pages.metrics, "Get counters for Prometheus.",
                   returns=s.TEXT, answers=MEDIA.partition(";")[0]),
     ]  # fmt: skip

@@ -1,30 +1,37 @@
-"""What a collection can be filtered by: its tags, and the values of its metadata, with counts."""
+"""The facets of a collection: its tags and the values of its metadata, with counts, for filters."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from ragfile.doors.server.operations import Call
     from ragfile.doors.server.shared_state import Service
+    from ragfile.file.filters import Column
     from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.types import Int64s
 
 MOST_FIELDS, MOST_VALUES = 100, 50
-NUMBER, TEXT, LIST = 2, 3, 4  # the first of a key says of what kind its value is (store.filters)
+NUMBER, TEXT, LIST = 2, 3, 4  # kinds of values: the first member of a column's key (file.filters)
+
+
+class ValueCount(NamedTuple):
+    """A value and the number of live chunks that have it."""
+
+    chunks: int
+    value: str | int | float | bool
 
 
 def facets(service: Service, call: Call) -> dict[str, Any]:
-    """Tags and fields with the values that most chunks have. `values` of a field are missing where
-    there are too many to choose from.
-    """
+    """List tags and fields with their most frequent values; no `values` if a field has too many."""
     rf = service.collections.at_commit(call.path["c"])
     return service.of_commit(rf, "facets", facets_of)
 
 
 def facets_of(rf: KnowledgeBase) -> dict[str, Any]:
-    """Of a commit, where nobody keeps them."""
+    """Compute the facets of a commit, uncached."""
     columns, live = rf.rows.columns, rf.live_rows()
     fields = [_field(path, columns.column(path), live) for path in sorted(columns.paths)]
     return {
@@ -33,36 +40,41 @@ def facets_of(rf: KnowledgeBase) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _counts(column, live):
-    """How many live rows have each value."""
+def _counts(column: Column, live: Int64s) -> Int64s:
+    """Return the number of live rows that have each value."""
     codes = column.codes[live]
     return np.bincount(codes[codes >= 0], minlength=len(column.keys))
 
 
-def _field(path, column, live):
+def _field(path: str, column: Column, live: Int64s) -> dict[str, Any]:
+    """Return the facet of a metadata field."""
     counts = _counts(column, live)
     plain = [
-        (int(n), key[1]) for n, key in zip(counts, column.keys, strict=True)
+        ValueCount(int(n), key[1]) for n, key in zip(counts, column.keys, strict=True)
         if n and 0 < key[0] <= TEXT
     ]  # fmt: skip
-    field = {"name": path, "chunks": int(counts.sum()), "distinct": int((counts > 0).sum())}
-    kinds = {type(value) for _, value in plain}
-    if kinds and kinds <= {int, float}:
-        field |= {"least": min(v for _, v in plain), "most": max(v for _, v in plain)}
+    field: dict[str, Any] = {
+        "name": path, "chunks": int(counts.sum()), "distinct": int((counts > 0).sum())
+    }  # fmt: skip
+    numbers = [one.value for one in plain if type(one.value) in (int, float)]
+    if numbers and len(numbers) == len(plain):
+        field |= {"least": min(numbers), "most": max(numbers)}
     if 0 < len(plain) <= MOST_VALUES:
         field["values"] = _shown(plain)
     return field
 
 
-def _tags(column, live):
+def _tags(column: Column, live: Int64s) -> list[dict[str, Any]]:
+    """Return the facet of the tags."""
     found: dict[str, int] = {}
     for count, key in zip(_counts(column, live), column.keys, strict=True):
         for tag in key[1] if key[0] == LIST else ():
             found[tag[1]] = found.get(tag[1], 0) + int(count)
-    return _shown([(count, tag) for tag, count in found.items() if count])[: MOST_FIELDS * 10]
+    counted = [ValueCount(count, tag) for tag, count in found.items() if count]
+    return _shown(counted)[: MOST_FIELDS * 10]
 
 
-def _shown(counted):
-    """The most frequent first."""
-    ordered = sorted(counted, key=lambda pair: (-pair[0], str(pair[1])))
-    return [{"value": value, "chunks": count} for count, value in ordered]
+def _shown(counted: list[ValueCount]) -> list[dict[str, Any]]:
+    """Return values ready for JSON, the most frequent first."""
+    ordered = sorted(counted, key=lambda one: (-one.chunks, str(one.value)))
+    return [{"value": one.value, "chunks": one.chunks} for one in ordered]

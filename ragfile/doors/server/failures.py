@@ -1,9 +1,9 @@
-"""What goes wrong, as a status and a sentence. A body says nothing of the machine: files go by the
-names of their collections, and addresses of other servers are left out.
+"""Failures as a status and a message, in the shape that OpenAI's clients read.
 
     {"error": {"type": "invalid", "message": "…", "param": null, "code": 422, "request_id": "…"}}
 
-The shape is OpenAI's, whose clients read it.
+A message reveals nothing about the machine: files have the names of their collections, and paths
+and URLs are removed.
 """
 
 from __future__ import annotations
@@ -42,51 +42,49 @@ _PATH = re.compile(r"(?<![\w./<])/(?:[\w.+@~-]+/)+[\w.+@~-]*")
 
 
 class HttpFailure(Exception):
-    """An answer that is none."""
+    """A failure that becomes a response with this status."""
 
     def __init__(self, status: int, message: str, headers: Mapping[str, str] | None = None,
-                 param: str | None = None):  # fmt: skip
+                 param: str | None = None) -> None:  # fmt: skip
         super().__init__(message)
         self.status, self.headers, self.param = status, dict(headers or {}), param
 
     def to_dict(self, request_id: str = "") -> dict[str, Any]:
-        """The body."""
-        said = {
+        """Return the body of the response."""
+        fields = {
             "type": TYPES[self.status], "message": str(self), "param": self.param,
             "code": self.status, "request_id": request_id,
         }  # fmt: skip
-        return {"error": said}
+        return {"error": fields}
 
 
 def discreet(text: str, files: Files) -> str:
-    """A sentence without places: those of the files that are served, of others, and of servers."""
+    """Remove paths and URLs from a message; served files get the names of their collections."""
     text = files.without_paths(text)
-    return _PATH.sub("(a path)", _URL.sub("(an address)", text))
+    return _PATH.sub("(a path)", _URL.sub("(a URL)", text))
 
 
 def failure_of(error: BaseException, files: Files) -> HttpFailure:
-    """The failure that an error of the library is. What is not one of ours is logged, and says
-    nothing.
-    """
+    """Return the failure for an exception; an unexpected one is logged and not described."""
     if isinstance(error, HttpFailure):
         return error
-    said = discreet(_sentence(error), files)
+    reason = discreet(_sentence(error), files)
     for kinds, status in STATUSES:
         if isinstance(error, kinds):
-            return HttpFailure(status, said, AGAIN if status == 503 else None)
+            return HttpFailure(status, reason, AGAIN if status == 503 else None)
     if isinstance(error, TimeoutError):
-        return HttpFailure(503, "this took too long and was given up", AGAIN)
+        return HttpFailure(503, "the request took too long and was cancelled; retry later", AGAIN)
     if isinstance(error, OSError):
         log.warning("a file cannot be read: %s", error)
-        return HttpFailure(503, "the file cannot be read at the moment", AGAIN)
+        return HttpFailure(503, "the file cannot be read at the moment; retry later", AGAIN)
     if isinstance(error, MemoryError):
-        return HttpFailure(503, "there is not enough memory for this at the moment", AGAIN)
-    log.error("a request could not be answered", exc_info=error)
-    return HttpFailure(500, "this failed inside the server; its log says how")
+        return HttpFailure(503, "the server is out of memory at the moment; retry later", AGAIN)
+    log.error("a request failed", exc_info=error)
+    return HttpFailure(500, "internal error; the server's log has the details")
 
 
-# The first kind that fits; the order is that of the tree of errors, from the leaves.
-STATUSES: tuple[tuple[Any, int], ...] = (
+# The first match counts, so subclasses come before their bases.
+STATUSES: tuple[tuple[tuple[type[BaseException], ...] | type[BaseException], int], ...] = (
     ((LockedError, RemoteError, CorruptError, FormatError), 503),
     (ProviderError, 502),
     ((ModelError, RagfileError), 422),
@@ -95,7 +93,8 @@ STATUSES: tuple[tuple[Any, int], ...] = (
 )
 
 
-def _sentence(error):
+def _sentence(error: BaseException) -> str:
+    """Return the message of an exception, or its type if it has none."""
     if isinstance(error, RecursionError):
         return "the value is nested too deeply"
     if isinstance(error, KeyError) and error.args:

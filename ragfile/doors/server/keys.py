@@ -1,12 +1,11 @@
-"""Keys that let clients in: 256 random bits each, kept as SHA-256, with scopes, revocable.
+"""API keys: 256 random bits each, stored as SHA-256, with scopes, revocable.
 
     keys = KeyFile(path)
-    name, secret = keys.add("laptop", "read")      the secret is shown once
-    keys.revoke(name)                              holds at once, also for servers that run
+    secret = keys.add("laptop", "read")      the secret is shown once
+    keys.revoke("laptop")                    takes effect at once, also in running servers
 
-The file is JSON, its owner's alone. A server reads it again when it changes. Where there is no key
-at all, whoever reaches the server may do everything; so such a server listens to its own machine
-alone.
+The file is JSON and readable only by its owner. A server reads it again when it changes. Without
+any key, every client has full access; such a server only listens on the loopback.
 """
 
 from __future__ import annotations
@@ -19,12 +18,14 @@ import os
 import re
 import secrets
 import time
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 from ragfile.doors.server.failures import HttpFailure
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from ragfile.doors.server.access import Visit
 
 log = logging.getLogger("ragfile.serve")
 
@@ -34,25 +35,50 @@ SCOPES = ("read", "write", "admin")  # each includes those before it
 NAME = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
+class StoredKey(TypedDict):
+    """One key as the file stores it; `created` is in seconds since the epoch."""
+
+    name: str
+    scope: str
+    sha256: str
+    created: int
+
+
+class KnownKey(NamedTuple):
+    """A key that a server accepts."""
+
+    name: str
+    scope: str
+    sha256: str
+
+
+class Stat(NamedTuple):
+    """The facts that change when a file is replaced or written."""
+
+    mtime: int
+    size: int
+    inode: int
+
+
 def default_path() -> str:
-    """Where keys are kept unless somebody says otherwise."""
+    """Return the default path of the file of keys."""
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.expanduser("~/.config")
     return os.path.join(home, "ragfile", "keys.json")
 
 
 def allowed_by(scope: str) -> frozenset[str]:
-    """The scopes that a scope includes."""
+    """Return the scopes that a scope includes."""
     return frozenset(SCOPES[: SCOPES.index(scope) + 1])
 
 
 class KeyFile:
-    """The file of keys: [{name, scope, sha256, created}]."""
+    """The file of keys: a JSON list of StoredKey."""
 
-    def __init__(self, path: str):
+    def __init__(self, path: str) -> None:
         self.path = path
 
-    def read(self) -> list[dict[str, Any]]:
-        """All keys; none where there is no file."""
+    def read(self) -> list[StoredKey]:
+        """Return all keys; none if the file does not exist."""
         try:
             with open(self.path, encoding="utf-8") as file:
                 text = file.read()
@@ -61,25 +87,32 @@ class KeyFile:
             return []
         except ValueError:
             found = None
-        if not isinstance(found, list) or not all(map(_is_key, found)):
-            raise ValueError(f"{self.path} is not a file of keys, as `ragfile keys add` writes it")
-        return found
+        if not isinstance(found, list) or not all(map(_is_key, cast("list[object]", found))):
+            raise ValueError(
+                f"{self.path} is not a file of keys: move it away, then use `ragfile keys add`"
+            )
+        return cast("list[StoredKey]", found)
 
     def add(self, name: str, scope: str) -> str:
-        """A new key; its secret, which nobody can read again."""
+        """Add a key and return its secret, which is not stored."""
         if not NAME.fullmatch(name):
-            raise ValueError("the name of a key is 1 to 64 of the characters A-Z a-z 0-9 . _ -")
+            raise ValueError(
+                f"the name of a key has 1 to 64 of the characters A-Z a-z 0-9 . _ -, "
+                f"unlike {name!r:.80}"
+            )
         secret = PREFIX + secrets.token_urlsafe(32)
-        key = {"name": name, "scope": scope, "sha256": _hash(secret), "created": int(time.time())}
-        self._change(lambda keys: [*_without(keys, name, is_there=False), key])
+        key: StoredKey = {
+            "name": name, "scope": scope, "sha256": _hash(secret), "created": int(time.time())
+        }  # fmt: skip
+        self._change(lambda keys: [*_absent(keys, name), key])
         return secret
 
     def revoke(self, name: str) -> None:
-        """Takes a key out."""
-        self._change(lambda keys: _without(keys, name, is_there=True))
+        """Remove a key."""
+        self._change(lambda keys: _without(keys, name))
 
-    def _change(self, change: Callable[[list[dict[str, Any]]], list[dict[str, Any]]]) -> None:
-        """Writes the keys anew, one writer at a time. The file is its owner's from its first byte."""
+    def _change(self, change: Callable[[list[StoredKey]], list[StoredKey]]) -> None:
+        """Rewrite the file, one writer at a time; only its owner can ever read it."""
         from ragfile.ground.atomic_replace import lock
 
         os.makedirs(os.path.dirname(os.path.abspath(self.path)), mode=0o700, exist_ok=True)
@@ -89,82 +122,91 @@ class KeyFile:
             held.write(lambda write: write(text.encode()))
 
 
-def _without(keys, name, is_there):
-    """The keys but for the one of this name, which must be there, or must not."""
+def _without(keys: list[StoredKey], name: str) -> list[StoredKey]:
+    """Return the keys without one that must exist."""
     kept = [key for key in keys if key["name"] != name]
-    if is_there and len(kept) == len(keys):
-        raise ValueError(f"there is no key {name!r}: `ragfile keys list` shows them")
-    if not is_there and len(kept) < len(keys):
-        raise ValueError(f"there is a key {name!r}: revoke it, or choose another name")
+    if len(kept) == len(keys):
+        raise ValueError(f"no key {name!r}: `ragfile keys list` shows all keys")
     return kept
 
 
-def _is_key(value):
-    return (
-        isinstance(value, dict)
-        and all(isinstance(value.get(n), str) for n in ("name", "scope", "sha256"))
-        and value["scope"] in SCOPES
-    )
+def _absent(keys: list[StoredKey], name: str) -> list[StoredKey]:
+    """Return the keys if none has this name."""
+    if any(key["name"] == name for key in keys):
+        raise ValueError(f"the key {name!r} exists: revoke it, or choose another name")
+    return keys
 
 
-def _hash(secret):
+def _is_key(value: object) -> bool:
+    """Return whether a JSON value is a stored key."""
+    if not isinstance(value, dict):
+        return False
+    key = cast("dict[str, object]", value)
+    is_text = all(isinstance(key.get(n), str) for n in ("name", "scope", "sha256"))
+    return is_text and key["scope"] in SCOPES
+
+
+def _hash(secret: str) -> str:
     return hashlib.sha256(secret.encode("utf-8", "surrogateescape")).hexdigest()
 
 
 class ApiKeys:
-    """The keys that a server takes: those of its file, and one of the environment, for everything."""
+    """The keys that a server accepts: those of its file, and an admin key of the environment."""
 
-    def __init__(self, path: str | None, secret: str | None):
+    def __init__(self, path: str | None, secret: str | None) -> None:
         self._file = KeyFile(path or default_path())
-        self._own = [("environment", "admin", _hash(secret))] if secret else []
-        self._seen: Any = None
-        self._known: list[tuple[str, str, str]] = []
-        self._is_needed = False  # and stays so: revoking the last key lets nobody in
+        self._own = [KnownKey("environment", "admin", _hash(secret))] if secret else []
+        self._seen: Stat | None = None
+        self._known: list[KnownKey] = []
+        self._is_needed = False  # never reset: revoking the last key must not open the server
         if secret and not (secret.isascii() and secret.isprintable() and " " not in secret):
-            raise ValueError(f"{VARIABLE} holds characters that no header can: use plain ASCII")
+            raise ValueError(
+                f"{VARIABLE} has characters that a header cannot hold: use printable ASCII "
+                "without spaces"
+            )
         if path is not None and not os.path.exists(path):
-            raise FileNotFoundError(f"there is no file of keys {path}: `ragfile keys add` makes it")
-        self._file.read()  # one that is damaged is said at the start
-        self._look()
+            raise FileNotFoundError(f"no file of keys {path}: create it with `ragfile keys add`")
+        self._file.read()  # a damaged file fails at the start
+        self._refresh()
 
     def __bool__(self) -> bool:
-        """Whether a key is needed."""
-        self._look()
+        """Return whether clients need a key."""
+        self._refresh()
         return self._is_needed
 
-    def _look(self):
-        """Reads the file, if it has changed. One that cannot be read lets nobody new in."""
+    def _refresh(self) -> None:
+        """Read the file if it has changed; if it cannot be read, keep the known keys."""
         try:
             now = os.stat(self._file.path)
-            seen = now.st_mtime_ns, now.st_size, now.st_ino
+            seen = Stat(now.st_mtime_ns, now.st_size, now.st_ino)
         except OSError:
             seen = None
         if seen != self._seen or not self._known:
             self._seen = seen
             try:
-                keys = [(k["name"], k["scope"], k["sha256"]) for k in self._file.read()]
+                keys = [KnownKey(k["name"], k["scope"], k["sha256"]) for k in self._file.read()]
             except (ValueError, OSError) as error:
-                log.error("the keys are those of before: %s", error)
+                log.error("the file of keys cannot be read, so its last keys stay valid: %s", error)
                 return
             self._known = [*self._own, *keys]
             self._is_needed = self._is_needed or bool(self._known)
 
-    def admit(self, visit: Any, *, is_open: bool) -> None:
-        """Gives a request the scopes of its key; Failure 401 where it has none that is known."""
+    def admit(self, visit: Visit, *, is_open: bool) -> None:
+        """Give a request the scopes of its key; raise a failure 401 without a valid key."""
         if not self:
             visit.scopes = allowed_by("admin")
             return
         found = self._of(visit.headers.get("authorization", ""))
         if found is not None:
-            visit.user, visit.scopes = found[0], allowed_by(found[1])
+            visit.user, visit.scopes = found.name, allowed_by(found.scope)
         elif not is_open:
-            said = "this server wants a key: send Authorization: Bearer rag_…"
-            raise HttpFailure(401, said, {"www-authenticate": 'Bearer realm="ragfile"'})
+            reason = "this server needs a valid key: send Authorization: Bearer rag_…"
+            raise HttpFailure(401, reason, {"www-authenticate": 'Bearer realm="ragfile"'})
 
-    def _of(self, header):
-        """The key of a header. All are compared, each in constant time."""
+    def _of(self, header: str) -> KnownKey | None:
+        """Return the key of an Authorization header; all keys are compared, in constant time."""
         scheme, _, secret = header.partition(" ")
         if scheme.lower() != "bearer" or not secret:
             return None
         given = _hash(secret.strip())
-        return next(iter([k for k in self._known if hmac.compare_digest(k[2], given)]), None)
+        return next(iter([k for k in self._known if hmac.compare_digest(k.sha256, given)]), None)

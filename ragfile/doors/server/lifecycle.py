@@ -1,11 +1,11 @@
-"""A server from its start to its end: a socket, uvicorn, and a line that says where it listens."""
+"""Run a server: bind its socket, start uvicorn, print the URL and serve until a signal."""
 
 from __future__ import annotations
 
 import functools
 import socket
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragfile.doors.server import workers
 from ragfile.doors.server.app import make_app, routes_of
@@ -17,41 +17,43 @@ from ragfile.ground.extras import optional
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    import uvicorn
+
     from ragfile.doors.server.settings import Settings
 
 BACKLOG = 2048
-GRACE = 30  # seconds for requests under way when the server is told to end
-IDLE = 75  # seconds that an open connection may say nothing
+GRACE = 30  # seconds for unfinished requests at shutdown
+IDLE = 75  # seconds that a connection may be idle
 
 
 def serve(settings: Settings) -> None:
-    """Serves until it is told to end."""
+    """Serve until SIGTERM or SIGINT."""
     check(settings)
     board = Board(routes_of(operations(settings)), settings.workers)
     config, listening = configured(settings, board), bound(settings)
-    said = functools.partial(announce, listening)
+    ready = functools.partial(announce, listening)
     if settings.workers > 1:
         return workers.keep(
-            settings.workers, functools.partial(_work, config, listening, board), said
+            settings.workers, functools.partial(_work, config, listening, board), ready
         )
-    if not run(config, listening, said):
+    if not run(config, listening, ready):
         sys.exit(1)
     return None
 
 
 def check(settings: Settings) -> None:
-    """Refuses an address that others can reach, unless they need a key."""
+    """Refuse a public address without keys."""
     import os
 
     if not settings.is_local and not ApiKeys(settings.keys, os.environ.get(VARIABLE)):
         raise ValueError(
-            f"{settings.host} can be reached from elsewhere, and there is no key: "
+            f"{settings.host} can be reached from other machines, and there is no key: "
             f"make one with `ragfile keys add NAME`, or set {VARIABLE}"
         )
 
 
 def bound(settings: Settings) -> socket.socket:
-    """The socket that listens, at a free port for 0."""
+    """Return the listening socket; port 0 takes a free port."""
     host = settings.host.strip("[]")
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)
@@ -67,18 +69,20 @@ def bound(settings: Settings) -> socket.socket:
 
 
 def address(listening: socket.socket) -> str:
-    """Where a socket listens, as a URL."""
+    """Return the URL of a listening socket."""
     host, port = listening.getsockname()[:2]
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
 
 
-def configured(settings: Settings, board: Board | None = None) -> Any:
-    """What uvicorn is told."""
-    uvicorn = optional("uvicorn", "the server")
+def configured(settings: Settings, board: Board | None = None) -> uvicorn.Config:
+    """Return uvicorn's configuration."""
+    optional("uvicorn", "the server")
     optional("httptools", "the server")
+    from uvicorn import Config
+
     from ragfile.doors.server.connections import Connection, most_connections
 
-    return uvicorn.Config(
+    return Config(
         functools.partial(make_app, settings, board), factory=True, loop="uvloop", http=Connection,
         lifespan="on", log_config=None, access_log=False, server_header=False, date_header=True,
         proxy_headers=False, timeout_keep_alive=IDLE, ws_max_size=settings.max_body, backlog=BACKLOG,
@@ -87,16 +91,16 @@ def configured(settings: Settings, board: Board | None = None) -> Any:
 
 
 def announce(listening: socket.socket) -> None:
-    """Says where, on stdout: programs wait for this line."""
+    """Print the URL on stdout; programs wait for this line."""
     print(f"listening on {address(listening)}", flush=True)
 
 
-def run(config: Any, listening: socket.socket, ready: Callable[[], object]) -> bool:
-    """Serves in this process; ready() is called when it does. False if it could not begin."""
+def run(config: uvicorn.Config, listening: socket.socket, ready: Callable[[], object]) -> bool:
+    """Serve in this process and call ready() once it does; return False if it cannot start."""
     from uvicorn import Server
 
     class Announcing(Server):
-        async def startup(self, sockets: Any = None) -> None:
+        async def startup(self, sockets: list[socket.socket] | None = None) -> None:
             await super().startup(sockets)
             if self.started:
                 ready()
@@ -106,7 +110,13 @@ def run(config: Any, listening: socket.socket, ready: Callable[[], object]) -> b
     return server.started
 
 
-def _work(config, listening, board, row, ready):  # not measured: see workers.py
-    """What a worker does; it counts in its own row."""
+def _work(
+    config: uvicorn.Config,
+    listening: socket.socket,
+    board: Board,
+    row: int,
+    ready: Callable[[], object],
+) -> bool:  # not measured: see workers.py
+    """Serve in a worker, which counts in its own row of the board."""
     board.row = row
     return run(config, listening, ready)

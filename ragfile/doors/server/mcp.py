@@ -1,9 +1,9 @@
-"""The Model Context Protocol at /mcp, over the collections of the server."""
+"""The Model Context Protocol at /mcp, with the server's collections as files."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragfile.doors.mcp.http import exchange, without_port
 from ragfile.doors.mcp.protocol import Server
@@ -12,17 +12,22 @@ from ragfile.doors.server.operations import Raw
 from ragfile.doors.server.request import read_in_time, send_whole
 
 if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from ragfile.doors.mcp.http import HttpResponse
+    from ragfile.doors.server.access import Visit
     from ragfile.doors.server.shared_state import Service
 
 
 class Mcp:
-    """An ASGI application."""
+    """An ASGI application that serves MCP."""
 
-    def __init__(self, service: Service):
-        self._service, self._servers = service, {}
+    def __init__(self, service: Service) -> None:
+        self._service = service
+        self._servers: dict[tuple[tuple[str, ...], bool], Server] = {}
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        visit = scope["ragfile"]
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        visit: Visit = scope["ragfile"]
         visit.route = "/mcp"
         visit.require("read")
         body = await read_in_time(scope, receive, self._service.settings)
@@ -33,17 +38,17 @@ class Mcp:
         rest = {name: v for name, v in found.headers.items() if name != "content-type"}
         await send_whole(send, Raw(found.body, media, found.status, rest))
 
-    def _exchanged(self, method, visit, body):
-        """The gate has looked at Host and Origin: these are allowed."""
+    def _exchanged(self, method: str, visit: Visit, body: bytes) -> HttpResponse:
+        """Answer one message; the gate has already checked Host and Origin."""
         server = self._server(can_write="write" in visit.scopes and self._service.can_write)
         hosts = [without_port(visit.headers.get("host", ""))]
         origins = [visit.headers["origin"]] if "origin" in visit.headers else []
         return exchange(server, method, visit.headers, body, hosts=hosts, origins=origins)
 
-    def _server(self, *, can_write):
-        """A server of the collections that there are now."""
+    def _server(self, *, can_write: bool) -> Server:
+        """Return an MCP server of the current collections."""
         service = self._service
-        key = (*service.collections.names, can_write)
+        key = (tuple(service.collections.names), can_write)
         if key not in self._servers:
             tools = Tools(service.collections, model=service.model, can_write=can_write)
             self._servers = {key: Server(tools)}

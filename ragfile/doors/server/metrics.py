@@ -1,50 +1,74 @@
-"""Counters of a server, as Prometheus reads them.
+"""The server's metrics, in Prometheus' text format.
 
-    board = Board(workers=2)      before the workers are forked: they share its memory
-    board.row = 1                 in a worker, which counts in a row of its own
+    board = Board(routes, workers=2)   before the workers are forked: they share its memory
+    board.row = 1                      in a worker, which counts in a row of its own
     board.add("searches")
-    board.text()                  of all workers together, whoever is asked
+    board.text(gauges)                 the sums over all workers
 
-All that is counted is named here: a slot of the memory each.
+Every counter is declared here and has one slot of the shared memory in each row.
 """
 
 from __future__ import annotations
 
 import mmap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from ragfile.doors.server.operations import Sink
+    from ragfile.types import Floats
+
 STAGES = ("filter", "embed", "bm25", "fuse", "vector", "fetch", "cache")
 BOUNDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 10.0, 60.0)
 CLASSES = ("2xx", "3xx", "4xx", "5xx")
 ENDINGS = ("stop", "length", "extract", "error", "other")
 MEDIA = "text/plain; version=0.0.4; charset=utf-8"
-# name -> (what it is, the name of its label, the values of the label)
-COUNTERS: dict[str, tuple[str, str, tuple[str, ...]]] = {
-    "searches": ("Searches.", "", ("",)),
-    "degraded_searches": ("Searches for which a retriever could not run.", "", ("",)),
-    "stage_seconds": ("Time that searches spent, by stage.", "stage", STAGES),
-    "cached_answers": ("Searches that were answered from memory.", "", ("",)),
-    "embedding_calls": ("Calls to embedders for questions.", "", ("",)),
-    "embedded_texts": ("Texts that were embedded for clients.", "", ("",)),
-    "chat_calls": ("Answers, by how they ended; extract is without a model.", "finish", ENDINGS),
-    "chat_tokens": ("Tokens that chat models counted.", "kind", ("prompt", "completion")),
-    "ingested_files": ("Uploads and documents, by what became of them.", "state",
-                       ("indexed", "error", "duplicate")),
-    "ingested_chunks": ("Chunks that were written.", "", ("",)),
-    "deleted_documents": ("Documents that were deleted.", "", ("",)),
-    "sent_bytes": ("Bytes of answers.", "", ("",)),
-}  # fmt: skip
+
+
+class Counter(NamedTuple):
+    """A counter's help, the name of its label and the values of the label."""
+
+    help: str
+    label: str = ""
+    values: tuple[str, ...] = ("",)
+
+
+class Gauge(NamedTuple):
+    """One sample of a gauge that the caller of `Board.text` measures."""
+
+    name: str
+    help: str
+    labels: dict[str, str]
+    value: float
+
+
+COUNTERS = {
+    "searches": Counter("Searches."),
+    "degraded_searches": Counter("Searches for which a retriever could not run."),
+    "stage_seconds": Counter("Time that searches spent, by stage.", "stage", STAGES),
+    "cached_answers": Counter("Searches that were answered from memory."),
+    "embedding_calls": Counter("Calls to embedders for questions."),
+    "embedded_texts": Counter("Texts that were embedded for clients."),
+    "chat_calls": Counter(
+        "Answers, by finish reason; extract is without a model.", "finish", ENDINGS
+    ),
+    "chat_tokens": Counter("Tokens that chat models counted.", "kind", ("prompt", "completion")),
+    "ingested_files": Counter(
+        "Uploads and documents, by their final state.", "state", ("indexed", "error", "duplicate")
+    ),
+    "ingested_chunks": Counter("Chunks that were written."),
+    "deleted_documents": Counter("Documents that were deleted."),
+    "sent_bytes": Counter("Bytes of response bodies."),
+}
 
 
 class Board:
-    """Numbers in memory that forked processes share."""
+    """Counters in memory that forked processes share."""
 
-    def __init__(self, routes: Iterable[str], workers: int = 1):
+    def __init__(self, routes: Iterable[str], workers: int = 1) -> None:
         self._routes = (*routes, "page", "")
         self._slots = {key: i for i, key in enumerate(self._keys())}
         memory = mmap.mmap(-1, workers * len(self._slots) * 8)
@@ -52,8 +76,8 @@ class Board:
         self.row = 0
 
     def _keys(self) -> Iterator[tuple[str, ...]]:
-        for name, (_, _, values) in COUNTERS.items():
-            yield from ((name, value) for value in values)
+        for name, counter in COUNTERS.items():
+            yield from ((name, value) for value in counter.values)
         for route in self._routes:
             yield from (("requests", route, kind) for kind in CLASSES)
             yield from (("seconds", route, str(bound)) for bound in (*BOUNDS, "+Inf"))
@@ -61,15 +85,15 @@ class Board:
         yield ("in_flight",)
 
     def add(self, name: str, value: float = 1, label: str = "") -> None:
-        """Counts."""
+        """Add a value to a counter."""
         self._all[self.row, self._slots[name, label]] += value
 
     def in_flight(self, count: int) -> None:
-        """How many requests this process is about."""
+        """Set the number of requests that this process is serving."""
         self._all[self.row, self._slots["in_flight",]] = count
 
     def request(self, route: str, status: int, seconds: float, size: int) -> None:
-        """Counts a request that is over."""
+        """Count a finished request."""
         mine, slots = self._all[self.row], self._slots
         route = route if ("seconds_sum", route) in slots else ""
         kind = f"{min(max(status // 100, 2), 5)}xx"
@@ -79,8 +103,8 @@ class Board:
         mine[slots["seconds_sum", route]] += seconds
         mine[slots["sent_bytes", ""]] += size
 
-    def answered(self, sink: dict[str, Any]) -> None:
-        """Counts what an endpoint noted of its answer."""
+    def answered(self, sink: Sink) -> None:
+        """Count the facts that an endpoint noted about its response."""
         self.add("searches", sink.get("searches", 0))
         self.add("degraded_searches", bool(sink.get("degraded")))
         self.add("embedded_texts", sink.get("embedded", 0))
@@ -97,29 +121,27 @@ class Board:
             for kind in ("prompt", "completion"):
                 self.add("chat_tokens", sink["tokens"].get(f"{kind}_tokens", 0), kind)
 
-    # ------------------------------------------------------------------------------- showing ---
-
-    def text(self, gauges: Iterable[tuple[str, str, dict[str, str], float]]) -> str:
-        """Everything; gauges are (name, help, labels, value) that the caller knows."""
+    def text(self, gauges: Iterable[Gauge]) -> str:
+        """Return all counters and the given gauges in Prometheus' text format."""
         total = self._all.sum(axis=0)
         lines = [*self._counters(total), *self._requests(total)]
         lines += _family("in_flight", "Requests under way.", "gauge")
         lines.append(_line("in_flight", {}, total[self._slots["in_flight",]]))
         seen: set[str] = set()
-        for name, said, labels, value in gauges:
-            lines += [] if name in seen else _family(name, said, "gauge")
-            seen.add(name)
-            lines.append(_line(name, labels, value))
+        for gauge in gauges:
+            lines += [] if gauge.name in seen else _family(gauge.name, gauge.help, "gauge")
+            seen.add(gauge.name)
+            lines.append(_line(gauge.name, gauge.labels, gauge.value))
         return "\n".join(lines) + "\n"
 
-    def _counters(self, total):
-        for name, (said, label, values) in COUNTERS.items():
-            yield from _family(f"{name}_total", said, "counter")
-            for value in values:
-                labels = {label: value} if label else {}
+    def _counters(self, total: Floats) -> Iterator[str]:
+        for name, counter in COUNTERS.items():
+            yield from _family(f"{name}_total", counter.help, "counter")
+            for value in counter.values:
+                labels = {counter.label: value} if counter.label else {}
                 yield _line(f"{name}_total", labels, total[self._slots[name, value]])
 
-    def _requests(self, total):
+    def _requests(self, total: Floats) -> Iterator[str]:
         yield from _family("requests_total", "Requests.", "counter")
         for route in self._routes:
             for kind in CLASSES:
@@ -129,7 +151,7 @@ class Board:
         for route in self._routes:
             yield from self._histogram(total, route)
 
-    def _histogram(self, total, route):
+    def _histogram(self, total: Floats, route: str) -> Iterator[str]:
         count = 0.0
         if not any(total[self._slots["seconds", route, str(b)]] for b in (*BOUNDS, "+Inf")):
             return
@@ -142,14 +164,14 @@ class Board:
         yield _line("request_seconds_count", {"route": route}, count)
 
 
-def _family(name, said, kind):
-    return [f"# HELP ragfile_{name} {said}", f"# TYPE ragfile_{name} {kind}"]
+def _family(name: str, help_text: str, kind: str) -> list[str]:
+    return [f"# HELP ragfile_{name} {help_text}", f"# TYPE ragfile_{name} {kind}"]
 
 
-def _line(name, labels, value):
+def _line(name: str, labels: dict[str, str], value: float) -> str:
     shown = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
     return f"ragfile_{name}{f'{{{shown}}}' if shown else ''} {float(value):.12g}"
 
 
-def _escaped(text):
+def _escaped(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -1,9 +1,9 @@
-"""The native interface: each answer is what the library gives, as JSON."""
+"""The endpoints of the native API: the library's results as JSON."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ragfile import __version__
 from ragfile.doors.server.failures import HttpFailure, failure_of
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from ragfile.doors.server.operations import Call
     from ragfile.doors.server.shared_state import Service
+    from ragfile.file.row_segment import StoredDocument
     from ragfile.ground.option_table import OptionTable
     from ragfile.knowledge_base import KnowledgeBase
     from ragfile.records import Hit, Hits
@@ -23,30 +24,31 @@ HIT = (
     "source", "start", "end",
 )  # fmt: skip
 PAGE, LONGEST_PAGE = 100, 1000
-NOT_SHOWN = ("path",)  # of a file's info: where it lies is nobody's business
+NOT_SHOWN = ("path",)  # of a file's info: clients must not learn paths of the server
 
 
 def health(service: Service, call: Call) -> dict[str, Any]:
-    """Whether the server answers."""
+    """Return the server's version; a response shows that it is up."""
     return {"status": "ok", "version": __version__}
 
 
 def collections(service: Service, call: Call) -> dict[str, Any]:
-    """All collections, those that cannot be read with the reason."""
+    """List all collections; one that cannot be read has the reason under `error`."""
     return {"collections": [_line(service, name) for name in service.collections.names]}
 
 
-def _line(service, name):
+def _line(service: Service, name: str) -> dict[str, Any]:
+    """Return a collection's entry in the list."""
     try:
         info = service.collections.at_commit(name).info
-    except Exception as error:  # noqa: BLE001 - one that is damaged must not hide the others
+    except Exception as error:  # noqa: BLE001 - a damaged collection must not hide the others
         return {"name": name, "error": str(failure_of(error, service.collections))}
     kept = ("generation", "chunks", "documents", "dim", "model", "size")
     return {"name": name} | {key: info[key] for key in kept}
 
 
 def collection(service: Service, call: Call) -> dict[str, Any]:
-    """One collection at a glance, and what can be done with it here."""
+    """Describe one collection, with the chat model, write access and limits of this server."""
     name = call.path["c"]
     info = service.collections.at_commit(name).info
     facts = {key: value for key, value in info.items() if key not in NOT_SHOWN}
@@ -56,18 +58,16 @@ def collection(service: Service, call: Call) -> dict[str, Any]:
     }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------- searching ---
-
-
 def search(service: Service, call: Call) -> dict[str, Any]:
-    """The hits of rf.search, or of rf.search_batch for a list of questions."""
+    """Return the hits of one question, or of each question of a batch."""
     body = dict(call.body)
     rf = service.collections.at_commit(call.path["c"], body.pop("generation", 0))
     is_single = "query" in body
     table, other = (SEARCH, BATCH) if is_single else (BATCH, SEARCH)
     for name in other.options.keys() - table.options.keys():
-        _refuse(name, body)
-    options: Any = options_of(table, body) | {"request_id": call.request_id}
+        _refuse(name, body, is_single=is_single)
+    options = options_of(table, body)
+    options["request_id"] = call.request_id
     if is_single:
         found = rf.search(options.pop("query"), **options)
         call.sink |= {"searches": 1, "timings": found.timings, "degraded": found.degraded}
@@ -79,13 +79,15 @@ def search(service: Service, call: Call) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _refuse(name, options):
+def _refuse(name: str, options: dict[str, Any], *, is_single: bool) -> None:
+    """Raise a failure 422 for an option that only the other form of a search takes."""
     if name in options:
-        raise HttpFailure(422, f"{name} does not go with this form of a search", param=name)
+        form = "queries, not query" if is_single else "query, not queries"
+        raise HttpFailure(422, f"{name} is only valid with {form}", param=name)
 
 
 def options_of(table: OptionTable, body: dict[str, Any]) -> dict[str, Any]:
-    """Options of a body as Python spells them."""
+    """Convert the options of a JSON body to their Python values."""
     found = dict(body)
     for name in found.keys() & table.readers.keys():
         try:
@@ -96,7 +98,7 @@ def options_of(table: OptionTable, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def shown(service: Service, rf: KnowledgeBase, found: Hits) -> dict[str, Any]:
-    """Hits, ready for JSON."""
+    """Return hits ready for JSON."""
     return {
         "hits": [fields_of(hit) for hit in found],
         "degraded": service.discreet(found.degraded), "timings": found.timings,
@@ -106,19 +108,16 @@ def shown(service: Service, rf: KnowledgeBase, found: Hits) -> dict[str, Any]:
 
 
 def fields_of(hit: Hit) -> dict[str, Any]:
-    """What dataclasses.asdict gives, without its copies."""
+    """Return the same as dataclasses.asdict, without copying the values."""
     hit.read()
     return {name: getattr(hit, name) for name in HIT}
 
 
-# ---------------------------------------------------------------------------------- documents ---
-
-
 def documents(service: Service, call: Call) -> dict[str, Any]:
-    """Documents in order of their ids, a page at a time."""
+    """List one page of the documents, ordered by id."""
     rf = service.collections.at_commit(call.path["c"], call.query.get("generation", 0))
     limit, prefix = call.query.get("limit", PAGE), call.query.get("prefix", "")
-    ids = service.of_commit(rf, "ids", lambda rf: rf.document_ids())
+    ids = service.of_commit(rf, "ids", document_ids)
     if prefix:
         ids = [name for name in ids if name.startswith(prefix)]
     first = bisect_right(ids, call.query["after"]) if "after" in call.query else 0
@@ -129,22 +128,28 @@ def documents(service: Service, call: Call) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _listed(rf, name):
-    there = rf.rows.find(name)
-    fields, rows = there.fields, there.rows
+def document_ids(rf: KnowledgeBase) -> list[str]:
+    """Return the ids of a commit's documents, in order."""
+    return rf.document_ids()
+
+
+def _listed(rf: KnowledgeBase, name: str) -> dict[str, Any]:
+    """Return a document's entry in the list."""
+    stored = cast("StoredDocument", rf.rows.find(name))  # a commit's documents never change
+    fields = stored.fields
     return {
         "id": name, "source": fields.get("source", ""), "tags": fields.get("tags", []),
-        "metadata": fields.get("metadata", {}), "chunks": len(rows),
-        "bytes": there.record.text_size,
+        "metadata": fields.get("metadata", {}), "chunks": len(stored.rows),
+        "bytes": stored.record.text_size,
     }  # fmt: skip
 
 
 def document(service: Service, call: Call) -> dict[str, Any]:
-    """A document, or the characters of a span with as many on either side as `context` says."""
+    """Return a document, or a span of it with `context` characters on either side."""
     rf = service.collections.at_commit(call.path["c"], call.query.get("generation", 0))
     found = rf.document(call.path["id"])
     if found is None:
-        raise HttpFailure(404, f"there is no document {call.path['id']!r:.120}")
+        raise HttpFailure(404, f"no document {call.path['id']!r:.120} in {call.path['c']}")
     text, size = found.text, len(found.text)
     start, end = _span(call.query.get("span"), size)
     context = call.query.get("context", 0)
@@ -156,31 +161,31 @@ def document(service: Service, call: Call) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _checksum(metadata):
+def _checksum(metadata: dict[str, Any]) -> str | None:
     value = metadata.get("checksum")
     return value if isinstance(value, str) else None
 
 
-def _span(span, size):
-    """The span START-END in characters; all of the text where none is said."""
+def _span(span: str | None, size: int) -> tuple[int, int]:
+    """Return the bounds of a span START-END in characters; by default, of the whole text."""
     if span is None:
         return 0, size
     start, end = map(int, span.split("-"))
     if not start <= end <= size:
         raise HttpFailure(
-            422, f"the span {span:.40} is not in the document, which has {size:,} characters",
+            422, f"span {span:.40} is out of range: the document has {size:,} characters",
             param="span",
         )  # fmt: skip
     return start, end
 
 
 def chunk(service: Service, call: Call) -> dict[str, Any]:
-    """A chunk by its row, or by its id as a hit names it."""
+    """Return a chunk by its row number, or by the id that a hit has."""
     rf = service.collections.at_commit(call.path["c"], call.query.get("generation", 0))
     name = call.path["row"]
     row = int(name) if name.isascii() and name.isdecimal() and len(name) < 16 else rf.row(name)
     if row is None:
-        raise HttpFailure(404, f"there is no chunk {name!r:.120}")
+        raise HttpFailure(404, f"no chunk {name!r:.120} in {call.path['c']}")
     try:
         hit = fields_of(rf.hit(row))
     except IndexError as error:

@@ -1,10 +1,10 @@
-"""What a server says of itself: its description and its counters."""
+"""The endpoints of the server itself: its OpenAPI description and its metrics."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ragfile.doors.server.metrics import MEDIA
+from ragfile.doors.server.metrics import MEDIA, Gauge
 from ragfile.doors.server.operations import Raw
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def description(service: Service, call: Call) -> dict[str, Any]:
-    """/openapi.json."""
+    """Return /openapi.json."""
     from ragfile.doors.server.description import describe
     from ragfile.doors.server.endpoints import operations
 
@@ -23,23 +23,29 @@ def description(service: Service, call: Call) -> dict[str, Any]:
 
 
 def metrics(service: Service, call: Call) -> Raw:
-    """/metrics."""
+    """Return /metrics."""
     return Raw(service.board.text(_gauges(service)).encode(), MEDIA)
 
 
-def _gauges(service) -> Iterator[tuple[str, str, dict[str, str], float]]:
-    """The state of each collection that is open and can be read."""
-    facts = []
-    for name in service.collections.names:
-        try:
-            rf = service.collections.at_commit(name)
-        except Exception:  # noqa: BLE001 - its own requests say why
-            facts.append((name, 0, 0, 0))
-            continue
-        facts.append((name, 1, rf.generation, len(rf)))
-    names = (
-        ("up", "Whether the collection can be read."), ("generation", "Its newest commit."),
-        ("chunks", "Its live chunks."),
-    )  # fmt: skip
-    for place, (name, said) in enumerate(names, 1):
-        yield from ((f"collection_{name}", said, {"collection": f[0]}, f[place]) for f in facts)
+GAUGES = {
+    "up": "Whether the collection can be read.",
+    "generation": "Its newest commit.",
+    "chunks": "Its live chunks.",
+}
+
+
+def _gauges(service: Service) -> Iterator[Gauge]:
+    """Yield the state of each collection, gauge by gauge."""
+    states = {name: _state(service, name) for name in service.collections.names}
+    for gauge, help_text in GAUGES.items():
+        for name, state in states.items():
+            yield Gauge(f"collection_{gauge}", help_text, {"collection": name}, state[gauge])
+
+
+def _state(service: Service, name: str) -> dict[str, int]:
+    """Return the gauges of one collection; zeros if it cannot be read."""
+    try:
+        rf = service.collections.at_commit(name)
+        return {"up": 1, "generation": rf.generation, "chunks": len(rf)}
+    except Exception:  # noqa: BLE001 - requests to the collection report the reason
+        return dict.fromkeys(GAUGES, 0)

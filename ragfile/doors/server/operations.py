@@ -1,7 +1,7 @@
-"""What a server can be asked: one record for each method of an address.
+"""The operations of a server: one record for each method of a path.
 
-The records make the routes, the checks of bodies and queries, and /openapi.json, so that the three
-cannot disagree.
+Routes, checks of bodies and queries, and /openapi.json are made from these records, so they cannot
+disagree.
 """
 
 from __future__ import annotations
@@ -13,54 +13,58 @@ from ragfile.ground.cancellation import Waiter
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from typing import TypeAlias
 
+    from ragfile.doors.server.shared_state import Service
     from ragfile.ground.json_schema import Schema
 
+    Sink: TypeAlias = dict[str, Any]  # facts of a response for the log and the metrics
+    Endpoint: TypeAlias = Callable[[Service, "Call"], Any]
 
-OPEN_TO_ALL = ""  # in the place of a scope
+OPEN_TO_ALL = ""  # a scope that needs no key
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One thing to ask. `answer` is a function of (service, call); it runs in a thread."""
+    """One method of one path. `answer` is its endpoint; it runs in a thread."""
 
     method: str
     path: str
-    answer: Callable[[Any, Call], Any]
+    answer: Endpoint
     summary: str
     scope: str = "read"
     body: Schema | None = None
-    query: dict[str, Schema] = field(default_factory=dict)
+    query: dict[str, Schema] = field(default_factory=lambda: {})
     returns: Schema = field(default_factory=lambda: {"type": "object"})
     status: int = 200
-    answers: str = "application/json"  # the media type of the answer
-    is_ask: bool = False  # waits for a model
-    media: str = "application/json"  # of the body that is asked
-    is_write: bool = False  # waits for its turn
-    failures: tuple[int, ...] = ()  # besides those that any can have
+    answers: str = "application/json"  # the media type of the response
+    is_ask: bool = False  # may wait for a chat model
+    media: str = "application/json"  # the media type of the request's body
+    is_write: bool = False  # runs in the queue of writes
+    failures: tuple[int, ...] = ()  # statuses besides those of every operation
 
 
 @dataclass(slots=True)
 class Call:
-    """One request, checked. `sink` takes what the log and the metrics have to know of its answer."""
+    """One checked request. `sink` collects facts of its response for the log and the metrics."""
 
     path: dict[str, str]
     query: dict[str, Any]
-    body: Any
+    body: Any  # Any: a JSON value, or the Received of a multipart body
     headers: dict[str, str]
     request_id: str
     user: str = ""
-    sink: dict[str, Any] = field(default_factory=dict)
+    sink: Sink = field(default_factory=dict[str, Any])
     waiter: Waiter = field(default_factory=Waiter)
 
     @property
     def gone(self) -> bool:
-        """Whether the client has left, and nobody reads on."""
+        """Return whether the client has disconnected."""
         return self.waiter.has_left
 
 
 class EventStream(NamedTuple):
-    """An answer that comes in steps, each ready for JSON. `close` ends them early."""
+    """A response in steps, each ready for JSON. `close` ends them early."""
 
     events: Iterable[Any]
     close: Callable[[], object]
@@ -69,9 +73,9 @@ class EventStream(NamedTuple):
 
 
 class Raw(NamedTuple):
-    """A body as it is sent."""
+    """A response with its body in bytes."""
 
     body: bytes
     media: str
     status: int = 200
-    headers: dict[str, str] = {}  # noqa: RUF012 - nobody writes to it
+    headers: dict[str, str] = {}  # noqa: RUF012 - it is never changed

@@ -1,6 +1,6 @@
-"""One address over HTTP: reads and checks what is asked, has it answered in a thread, sends it.
+"""Requests to one path: read and check them, call the endpoint in a thread, send its result.
 
-Endpoints are plain functions (operations.py); what they raise becomes an answer in gate.py.
+Endpoints are plain functions (operations.py); access.py turns their exceptions into responses.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 from urllib.parse import parse_qsl
 
 from ragfile.doors.server.failures import HttpFailure
@@ -20,6 +20,10 @@ from ragfile.ground.cancellation import waiting
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from starlette.types import Receive, Scope, Send
+
+    from ragfile.doors.server.access import Visit
+    from ragfile.doors.server.multipart import Received
     from ragfile.doors.server.settings import Settings
     from ragfile.doors.server.shared_state import Service
 
@@ -27,19 +31,19 @@ if TYPE_CHECKING:
 class OperationApp:
     """An ASGI application for one path."""
 
-    def __init__(self, service: Service, operations: Sequence[Operation]):
+    def __init__(self, service: Service, operations: Sequence[Operation]) -> None:
         self._service = service
         self._operations = {operation.method: operation for operation in operations}
         if "GET" in self._operations:
             self._operations["HEAD"] = self._operations["GET"]
         self._allowed = ", ".join(self._operations)
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         operation = self._operations.get(scope["method"])
         if operation is None:
-            said = f"{scope['method']:.20} is not served here; {self._allowed} is"
-            raise HttpFailure(405, said, {"allow": self._allowed})
-        visit = scope["ragfile"]
+            reason = f"{scope['method']:.20} is not supported here; use {self._allowed}"
+            raise HttpFailure(405, reason, {"allow": self._allowed})
+        visit: Visit = scope["ragfile"]
         visit.route = operation.path
         visit.require(operation.scope)
         call = Call(
@@ -50,19 +54,28 @@ class OperationApp:
         )  # fmt: skip
         await self._answer(operation, call, scope, receive, send)
 
-    async def _answer(self, operation, call, scope, receive, send):
+    async def _answer(
+        self, operation: Operation, call: Call, scope: Scope, receive: Receive, send: Send
+    ) -> None:
+        """Call the endpoint in the pool of threads for its kind, and send its result."""
+        if operation.is_ask:
+            return await self._ask(operation, call, receive, send)
         loop, service = asyncio.get_running_loop(), self._service
         if operation.is_write:
             with service.writing as room:
-                return await send_whole(send, await room.keep(
-                    loop.run_in_executor(service.writer, answered, service, operation, call)
-                ))  # fmt: skip
-        if not operation.is_ask:
-            async with asyncio.timeout(service.settings.answer_seconds):
-                found = await loop.run_in_executor(
-                    service.threads, answered, service, operation, call
+                found = await room.keep(
+                    loop.run_in_executor(service.writer, answered_whole, service, operation, call)
                 )
-            return await send_whole(send, found, is_head=scope["method"] == "HEAD")
+            return await send_whole(send, found)
+        async with asyncio.timeout(service.settings.answer_seconds):
+            found = await loop.run_in_executor(
+                service.threads, answered_whole, service, operation, call
+            )
+        return await send_whole(send, found, is_head=scope["method"] == "HEAD")
+
+    async def _ask(self, operation: Operation, call: Call, receive: Receive, send: Send) -> None:
+        """Answer with the chat model; cancel the answer if the client disconnects."""
+        loop, service = asyncio.get_running_loop(), self._service
         watch = loop.create_task(until_gone(receive, call))
         try:
             with service.asking as room:
@@ -75,42 +88,47 @@ class OperationApp:
         finally:
             watch.cancel()
 
-    async def _body(self, operation, scope, receive):
+    async def _body(
+        self, operation: Operation, scope: Scope, receive: Receive
+    ) -> dict[str, Any] | Received | None:
+        """Read and check the body of a request."""
         if operation.body is None:
             return None
         if operation.media != "application/json":
             return await self._files(scope, receive)
         kind = scope["ragfile"].headers.get("content-type", "")
         if kind.partition(";")[0].strip().lower() != "application/json":
-            raise HttpFailure(415, "the body is JSON: say Content-Type: application/json")
+            raise HttpFailure(
+                415, f"the Content-Type is {kind!r:.80}: send JSON with application/json"
+            )
         body = await read_in_time(scope, receive, self._service.settings)
         return checked(operation.body, parsed(body))
 
-    async def _files(self, scope, receive):
+    async def _files(self, scope: Scope, receive: Receive) -> Received:
+        """Receive the files of a multipart body."""
         from ragfile.doors.server.multipart import receive_files
 
-        name = scope["path_params"]["c"]
-        if name not in self._service.collections.names:
-            raise HttpFailure(404, f"there is no collection {name!r:.80}")
+        name = self._service.collections.known(scope["path_params"]["c"])
         return await receive_files(self._service, scope, receive, name)
 
 
-async def read_in_time(scope: Any, receive: Any, settings: Settings) -> bytes:
-    """The bytes of a body; Failure where they are too many, or come too slowly."""
+async def read_in_time(scope: Scope, receive: Receive, settings: Settings) -> bytes:
+    """Return the bytes of a body; raise a failure if it is too large or arrives too slowly."""
     try:
         async with asyncio.timeout(settings.body_seconds):
             return await read_body(scope, receive, settings.max_body)
     except TimeoutError:
-        said = f"the body did not come within {settings.body_seconds:g} seconds"
-        raise HttpFailure(408, said, {"connection": "close"}) from None
+        reason = f"the body did not arrive within {settings.body_seconds:g} seconds"
+        raise HttpFailure(408, reason, {"connection": "close"}) from None
 
 
-async def read_body(scope: Any, receive: Any, most: int) -> bytes:
-    """The bytes of a body, at most so many; Failure where there are more, or the client has gone."""
-    said = scope["ragfile"].headers.get("content-length", "")
-    if said.isdecimal() and int(said) > most:
+async def read_body(scope: Scope, receive: Receive, most: int) -> bytes:
+    """Return a body of at most so many bytes; raise a failure if it is larger."""
+    declared = scope["ragfile"].headers.get("content-length", "")
+    if declared.isdecimal() and int(declared) > most:
         raise _too_large(most)
-    pieces, size = [], 0
+    pieces: list[bytes] = []
+    size = 0
     while True:
         message = await receive()
         if message["type"] == "http.disconnect":
@@ -124,12 +142,14 @@ async def read_body(scope: Any, receive: Any, most: int) -> bytes:
             return b"".join(pieces)
 
 
-def _too_large(most):
-    return HttpFailure(413, f"a body has at most {most:,} bytes", {"connection": "close"})
+def _too_large(most: int) -> HttpFailure:
+    return HttpFailure(
+        413, f"the body exceeds the limit of {most:,} bytes", {"connection": "close"}
+    )
 
 
-def parsed(body: bytes) -> Any:
-    """A JSON body. NaN, Infinity, repeated names and lone surrogates are no JSON here."""
+def parsed(body: bytes) -> object:
+    """Parse a JSON body. NaN, Infinity and numbers beyond the range of a float are refused."""
     try:
         return json.loads(body, parse_constant=_refuse, parse_float=_number)
     except RecursionError:
@@ -140,18 +160,20 @@ def parsed(body: bytes) -> Any:
         raise HttpFailure(400, f"the body is not JSON: {error}") from None
 
 
-def _refuse(word):
+def _refuse(word: str) -> NoReturn:
     raise ValueError(f"{word} is not a JSON value")
 
 
-def _number(text):
+def _number(text: str) -> float:
+    """Parse a number; refuse one that becomes infinite."""
     value = float(text)
     if math.isinf(value):
-        raise ValueError(f"{text:.40} is too large a number")
+        raise ValueError(f"the number {text:.40} is out of range")
     return value
 
 
-def _parameters(scope):
+def _parameters(scope: Scope) -> list[tuple[str, str]]:
+    """Parse the query string."""
     query = scope["query_string"]
     if not query:
         return []
@@ -159,14 +181,13 @@ def _parameters(scope):
         return parse_qsl(query.decode("ascii"), keep_blank_values=True, errors="strict",
                          max_num_fields=100)  # fmt: skip
     except ValueError:
-        raise HttpFailure(400, "the parameters of the address are not UTF-8") from None
-
-
-# ------------------------------------------------------------------------------ in the thread ---
+        raise HttpFailure(
+            400, "the query string is not valid UTF-8, or has more than 100 parameters"
+        ) from None
 
 
 def answered(service: Service, operation: Operation, call: Call) -> Raw | EventStream:
-    """What an endpoint gives, ready to be sent."""
+    """Call an endpoint, in its thread; return its result ready to be sent."""
     with waiting(call.waiter):
         found = operation.answer(service, call)
     if isinstance(found, Raw | EventStream):
@@ -174,24 +195,33 @@ def answered(service: Service, operation: Operation, call: Call) -> Raw | EventS
     return Raw(encoded(found), "application/json", operation.status)
 
 
-def encoded(value: Any) -> bytes:
-    """JSON in ASCII; a number that JSON does not have is null."""
+def answered_whole(service: Service, operation: Operation, call: Call) -> Raw:
+    """Call an endpoint that never streams."""
+    return cast("Raw", answered(service, operation, call))
+
+
+def encoded(value: object) -> bytes:
+    """Return ASCII JSON; NaN and infinities become null."""
     try:
         return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
     except ValueError:
         return json.dumps(_finite(value), separators=(",", ":")).encode()
 
 
-def _finite(value):
+def _finite(value: object) -> object:
+    """Replace NaN and infinities in a JSON value by null."""
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     if isinstance(value, dict):
-        return {key: _finite(member) for key, member in value.items()}
-    return [_finite(member) for member in value] if isinstance(value, list | tuple) else value
+        members = cast("dict[str, Any]", value)
+        return {key: _finite(member) for key, member in members.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(member) for member in cast("list[Any]", value)]
+    return value
 
 
-async def send_whole(send: Any, found: Any, *, is_head: bool = False) -> None:
-    """Sends a Raw."""
+async def send_whole(send: Send, found: Raw, *, is_head: bool = False) -> None:
+    """Send a response; only its headers for HEAD."""
     headers = [
         (b"content-type", found.media.encode()), (b"content-length", b"%d" % len(found.body)),
         *((name.encode(), value.encode()) for name, value in found.headers.items()),

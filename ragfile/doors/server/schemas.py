@@ -1,4 +1,4 @@
-"""The shapes of bodies, in JSON Schema."""
+"""The JSON Schemas of request and response bodies."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ FREE = {"type": "object"}
 
 
 def many(items: Schema, **bounds: int) -> Schema:
-    """A list of such values."""
+    """Return the schema of a list of such values."""
     return {"type": "array", "items": items, **bounds}
 
 
 def record(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
-    """An object with these members and no others."""
+    """Return the schema of an object with these members and no others."""
     needed = {"required": list(required)} if required else {}
     return {"type": "object", "properties": properties, **needed, "additionalProperties": False}
 
 
 def shown(**properties: Schema) -> Schema:
-    """An object of an answer: all of these are there, and there can be more."""
+    """Return the schema of a response's object: all of these members, and possibly more."""
     return {"type": "object", "properties": properties, "required": list(properties)}
 
 
@@ -63,7 +63,7 @@ def limited(schema: Schema, most: int) -> Schema:
 
 
 def search_body(settings: Settings) -> Schema:
-    """One question, or a batch of them."""
+    """Return the schema of a search: one question, or a batch."""
     questions = many(TEXT, maxItems=settings.max_questions)
     found = options({"k": K} | SEARCH.options | BATCH.options, settings)
     body = record((), query=TEXT, queries=questions, generation=GENERATION, **found)
@@ -71,7 +71,7 @@ def search_body(settings: Settings) -> Schema:
 
 
 def ask_body(settings: Settings) -> Schema:
-    """A question for an answer."""
+    """Return the schema of a question to `ask`."""
     found = options(ASK.options, settings)
     return record(("question",), question=TEXT, generation=GENERATION, stream=YES, **found)
 

@@ -1,4 +1,4 @@
-"""What all requests of one process share: the collections, the chat model, threads and counters."""
+"""The state that all requests of a process share: collections, chat model, threads, counters."""
 
 from __future__ import annotations
 
@@ -16,67 +16,77 @@ from ragfile.doors.server.uploads import Uploads
 from ragfile.doors.server.write_queue import Queue, index
 from ragfile.ground.lru import Lru
 from ragfile.ground.urls import is_dataset, is_remote
-from ragfile.ingest.document_loader import Limits
+from ragfile.ingest.loaders import Limits
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable, Hashable
+    from typing import Any, TypeVar
 
+    from starlette.types import Scope
+
+    from ragfile.chat.protocol import ChatModel
+    from ragfile.doors.server.access import Visit
     from ragfile.doors.server.metrics import Board
     from ragfile.doors.server.settings import Settings
+    from ragfile.knowledge_base import KnowledgeBase
+
+    MadeT = TypeVar("MadeT")
 
 THREADS = 16  # most requests take one for less than a millisecond; some wait for an embedder
-WRITES = 100  # changes that wait
-KEPT = 8  # commits whose lists of ids and facets stay in memory
+WRITES = 100  # queued changes
+KEPT = 8  # lists of ids and facets, each of one commit, that stay in memory
 
 
 class Service:
-    """One process of a server."""
+    """The shared state of one server process."""
 
-    def __init__(self, settings: Settings, board: Board):
+    def __init__(self, settings: Settings, board: Board) -> None:
         self.settings, self.board = settings, board
         opening = {"embedder": settings.embedder, "embedding_cache": settings.embedding_cache}
-        said = {name: value for name, value in opening.items() if value is not None}
-        self.collections = Collections(settings.files, **said)
+        given = {name: value for name, value in opening.items() if value is not None}
+        self.collections = Collections(settings.files, **given)
         self.model = _opened(settings.model)
         self.threads = ThreadPoolExecutor(THREADS, "ragfile-search")
         self.asks = ThreadPoolExecutor(settings.asks_at_once, "ragfile-ask")
         self.asking = Room(settings.asks_at_once, "answers by a model")
         self.keys = ApiKeys(settings.keys, os.environ.get(KEY_VARIABLE))
-        self.inside = 0  # requests under way
-        self.writer = ThreadPoolExecutor(1, "ragfile-write")  # one at a time, in their order
+        self.inside = 0  # concurrent requests
+        self.writer = ThreadPoolExecutor(1, "ragfile-write")  # one change at a time, in order
         self.writing = Room(WRITES, "changes")
         self.uploads, self.queue = Uploads(_root(settings)), Queue()
         self.limits = Limits(max_bytes=settings.max_upload)
-        self._kept = Lru(KEPT)
-        self._embedding_calls = 0  # those that are counted
+        self._kept: Lru[Hashable, Any] = Lru(KEPT)
+        self._embedding_calls = 0  # already counted on the board
 
     @property
     def model_name(self) -> str | None:
-        """What clients call the chat model; None without one."""
+        """The chat model's name for clients, or None without a model."""
         from ragfile.chat.protocol import name_of
 
         return None if self.model is None else self.discreet(name_of(self.model))
 
     @property
     def can_write(self) -> bool:
-        """Whether documents can be changed here."""
+        """Whether clients may change documents."""
         return self.settings.can_write
 
     def discreet(self, text: str) -> str:
-        """A sentence of the library without places of this machine."""
+        """Remove paths and URLs from a message of the library."""
         return discreet(text, self.collections) if text else text
 
-    def of_commit(self, rf: Any, what: str, make: Any) -> Any:
-        """What is made of a commit once: make(rf), kept while the commit is asked for."""
-        key = what, rf.path, rf.info["identity"], rf.generation
-        found = self._kept.get(key)
+    def of_commit(
+        self, rf: KnowledgeBase, name: str, make: Callable[[KnowledgeBase], MadeT]
+    ) -> MadeT:
+        """Return make(rf), computed once for each commit and kept in a cache under `name`."""
+        key = name, rf.path, rf.info["identity"], rf.generation
+        found: MadeT | None = self._kept.get(key)
         if found is None:
             found = make(rf)
             self._kept.put(key, found)
         return found
 
-    def count(self, visit: Any, scope: Any) -> None:
-        """Takes a request that is over into the counters."""
+    def count(self, visit: Visit, scope: Scope) -> None:
+        """Add a finished request to the counters."""
         spent = time.perf_counter() - visit.began
         self.board.request(visit.route, visit.status, spent, visit.bytes)
         self.board.in_flight(self.inside)
@@ -87,11 +97,11 @@ class Service:
             self._embedding_calls = calls
 
     def write_soon(self, collection: str) -> None:
-        """Has what waits for a collection indexed, when its turn comes."""
+        """Schedule the indexing of a collection's waiting uploads."""
         self.writer.submit(index, self, collection)
 
     def resume(self) -> None:
-        """Takes up the uploads that waited when a server ended, and takes away halves of others."""
+        """Queue the uploads that an earlier server left waiting; delete its incomplete ones."""
         if self.can_write:
             self.uploads.sweep()
         for upload in self.uploads.all() if self.can_write else ():
@@ -100,14 +110,14 @@ class Service:
                 self.write_soon(upload.collection)
 
     def close(self) -> None:
-        """Lets the threads go; what they are about ends first."""
+        """Shut the threads down after their current work."""
         self.threads.shutdown(wait=True, cancel_futures=True)
-        self.writer.shutdown(wait=True, cancel_futures=True)  # the rest waits for the next start
+        self.writer.shutdown(wait=True, cancel_futures=True)  # resume() queues the rest again
         self.asks.shutdown(wait=False, cancel_futures=True)
 
 
-def _root(settings):
-    """The folder for uploads: the one that was said, else beside the first file."""
+def _root(settings: Settings) -> str:
+    """Return the folder for uploads: the configured one, or `uploads` beside the first file."""
     if settings.uploads is not None:
         return settings.uploads
     place = next((path for path in settings.files if not is_remote(path)), ".")
@@ -115,8 +125,8 @@ def _root(settings):
     return os.path.join(place if is_folder else os.path.dirname(place.rstrip("/")), "uploads")
 
 
-def _opened(model):
-    """The chat model: a wrong name is said at the start, and no connection is made."""
+def _opened(model: str | None) -> ChatModel | None:
+    """Open the chat model; an unknown name fails at the start. It makes no connection."""
     if model is None:
         return None
     from ragfile.chat.protocol import open_chat

@@ -1,6 +1,6 @@
-"""`ask` over a WebSocket: each message is a question as for POST, each answer the same events.
+"""`ask` over a WebSocket: each message is the body of a POST, each event a message in return.
 
-Questions are answered one after another. When the client closes, the model is told to stop.
+Questions are answered one after another. When the client disconnects, the answer is cancelled.
 """
 
 from __future__ import annotations
@@ -19,45 +19,50 @@ from ragfile.doors.server.validation import checked
 from ragfile.ground.cancellation import waiting
 
 if TYPE_CHECKING:
+    from starlette.types import Receive, Scope, Send
+
+    from ragfile.doors.server.access import Visit
+    from ragfile.doors.server.operations import EventStream
     from ragfile.doors.server.shared_state import Service
 
 ROUTE = "/v1/collections/{c}/ask"
 
 
 class Socket:
-    """An ASGI application."""
+    """An ASGI application that answers questions over a WebSocket."""
 
-    def __init__(self, service: Service):
+    def __init__(self, service: Service) -> None:
         self._service, self._schema = service, ask_body(service.settings)
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         scope["ragfile"].route = ROUTE
         scope["ragfile"].require("read")
         await receive()
         await send({"type": "websocket.accept"})
         scope["ragfile"].status = 101
-        calls: asyncio.Queue[Any] = asyncio.Queue(maxsize=16)
+        questions: asyncio.Queue[str | None] = asyncio.Queue(maxsize=16)
         current: list[Call] = []
-        reading = asyncio.create_task(_read(receive, calls, current))
+        reading = asyncio.create_task(_read(receive, questions, current))
         try:
-            while (text := await calls.get()) is not None:
+            while (text := await questions.get()) is not None:
                 await self._answer(scope, text, current, send)
         finally:
             reading.cancel()
 
-    async def _answer(self, scope, text, current, send):
-        visit = scope["ragfile"]
+    async def _answer(self, scope: Scope, text: str, current: list[Call], send: Send) -> None:
+        """Answer one question; a failure becomes an error event."""
+        visit: Visit = scope["ragfile"]
         call = Call(dict(scope["path_params"]), {}, None, visit.headers, visit.request_id)
         current[:] = [call]
         try:
-            await self._told(call, text, send)
-        except Exception as error:  # noqa: BLE001 - told in the place of an answer
+            await self._send_events(call, text, send)
+        except Exception as error:  # noqa: BLE001 - sent to the client instead of an answer
             failure = failure_of(error, self._service.collections)
-            await _say(send, {"event": "error", **failure.to_dict(call.request_id)})
+            await _send_json(send, {"event": "error", **failure.to_dict(call.request_id)})
         finally:
             self._service.board.answered(call.sink)
 
-    async def _told(self, call, text, send):
+    async def _send_events(self, call: Call, text: str, send: Send) -> None:
         service = self._service
         call.body = checked(self._schema, parsed(text.encode("utf-8", "surrogatepass")))
         with service.asking as room:
@@ -67,27 +72,30 @@ class Socket:
         async with contextlib.aclosing(steps(service, stream, call)) as events:
             async for event in events:
                 if event is not None:
-                    await _say(send, answer_endpoints.shown(service, call, event))
+                    await _send_json(send, answer_endpoints.shown(service, call, event))
 
 
-def _begun(service, call):
+def _begun(service: Service, call: Call) -> EventStream:
+    """Return the stream of an answer after its first event."""
     body = dict(call.body)
     body.pop("stream", None)
     with waiting(call.waiter):
         return answer_endpoints.streamed(answer_endpoints.begun(service, call, body), encoded)
 
 
-async def _read(receive, calls, current):
-    """Questions into the queue; None when the client has gone."""
+async def _read(
+    receive: Receive, questions: asyncio.Queue[str | None], current: list[Call]
+) -> None:
+    """Queue the client's questions; once it disconnects, cancel the current call and queue None."""
     while (message := await receive())["type"] == "websocket.receive":
         text = message.get("text")
-        await calls.put(
+        await questions.put(
             text if text is not None else (message.get("bytes") or b"").decode("utf-8", "replace")
         )
     for call in current:
         call.waiter.leave()
-    await calls.put(None)
+    await questions.put(None)
 
 
-async def _say(send, event):
+async def _send_json(send: Send, event: dict[str, Any]) -> None:
     await send({"type": "websocket.send", "text": encoded(event).decode()})

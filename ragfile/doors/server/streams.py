@@ -1,9 +1,9 @@
-"""Answers that come in steps: a thread goes through them, the loop sends them on.
+"""Streamed responses: a thread iterates over their steps, the event loop sends them.
 
     data: {"event": "sources", …}     the next step
-    :                                 nothing yet, and the connection lives
+    :                                 a heartbeat: no step yet
 
-When the client goes away, the connection to the model is shut, and the thread stops.
+When the client disconnects, the connection to the chat model is closed and the thread stops.
 """
 
 from __future__ import annotations
@@ -18,6 +18,8 @@ from ragfile.ground.cancellation import waiting
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
+    from starlette.types import Receive, Send
+
     from ragfile.doors.server.operations import Call, EventStream
     from ragfile.doors.server.shared_state import Service
 
@@ -25,29 +27,30 @@ SSE = [
     (b"content-type", b"text/event-stream; charset=utf-8"), (b"cache-control", b"no-store"),
     (b"x-accel-buffering", b"no"),
 ]  # fmt: skip
-SLOWEST = 30.0  # seconds for a client to take what is sent
+SLOWEST = 30.0  # seconds in which a client must accept a step
 
 
-async def until_gone(receive: Any, call: Call) -> None:
-    """Waits for the client to go, and tells the thread that answers."""
+async def until_gone(receive: Receive, call: Call) -> None:
+    """Wait for the client to disconnect, then cancel the call's thread."""
     while (await receive())["type"] != "http.disconnect":
         pass
     call.waiter.leave()
 
 
 async def steps(service: Service, stream: EventStream, call: Call) -> AsyncGenerator[Any]:
-    """The steps of an answer; None where there is none for a while."""
-    loop, queue = asyncio.get_running_loop(), asyncio.Queue()
+    """Yield the steps of a response, and None after each heartbeat without one."""
+    loop = asyncio.get_running_loop()
+    queue: asyncio.Queue[Any] = asyncio.Queue()
     end = object()
 
-    def pump():
+    def pump() -> None:
         try:
             with waiting(call.waiter):
                 for event in stream.events:
                     if call.gone:
                         break
                     loop.call_soon_threadsafe(queue.put_nowait, event)
-        except Exception as error:  # noqa: BLE001 - the client is told, in its place in the stream
+        except Exception as error:  # noqa: BLE001 - the failure is sent as the stream's next step
             loop.call_soon_threadsafe(queue.put_nowait, failure_of(error, service.collections))
         finally:
             stream.close()
@@ -63,7 +66,8 @@ async def steps(service: Service, stream: EventStream, call: Call) -> AsyncGener
         call.waiter.leave()
 
 
-async def _next(queue, seconds):
+async def _next(queue: asyncio.Queue[Any], seconds: float) -> object:
+    """Return the next step, or None after so many seconds without one."""
     try:
         async with asyncio.timeout(seconds):
             return await queue.get()
@@ -71,8 +75,8 @@ async def _next(queue, seconds):
         return None
 
 
-async def send_stream(service: Service, stream: EventStream, call: Call, send: Any) -> None:
-    """Sends an answer step by step, as server-sent events."""
+async def send_stream(service: Service, stream: EventStream, call: Call, send: Send) -> None:
+    """Send a response step by step, as server-sent events."""
     await send({"type": "http.response.start", "status": 200, "headers": [*SSE]})
     async with contextlib.aclosing(steps(service, stream, call)) as events:
         async for event in events:
@@ -80,6 +84,6 @@ async def send_stream(service: Service, stream: EventStream, call: Call, send: A
     await send({"type": "http.response.body", "body": stream.last})
 
 
-async def _send(send, body):
-    async with asyncio.timeout(SLOWEST):  # or the connection is closed
+async def _send(send: Send, body: bytes) -> None:
+    async with asyncio.timeout(SLOWEST):  # a timeout closes the connection
         await send({"type": "http.response.body", "body": body, "more_body": True})

@@ -1,19 +1,24 @@
-"""OpenTelemetry spans of requests, where its API is installed. What becomes of them, the program that
-runs the server decides: without an SDK they cost microseconds and go nowhere.
+"""OpenTelemetry spans of requests, if its API is installed.
+
+The program that runs the server configures their export; without an SDK they are dropped and cost
+microseconds.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+    from starlette.types import Scope
+
     from ragfile.doors.server.access import Visit
 
 
 def spans() -> RequestSpans | None:
-    """What makes spans; None where the API is not installed.
+    """Return the maker of spans, or None if the API is not installed.
 
-    A package of its family leaves a folder `opentelemetry` behind without the API in it.
+    Importing is the only sure test: other packages leave a folder `opentelemetry` without the API.
     """
     try:
         return RequestSpans()
@@ -24,22 +29,22 @@ def spans() -> RequestSpans | None:
 class RequestSpans:
     """Begins and ends the span of each request."""
 
-    def __init__(self):
+    def __init__(self) -> None:
         from opentelemetry import propagate, trace
 
         self._tracer, self._extract = trace.get_tracer("ragfile"), propagate.extract
         self._server, self._failed = trace.SpanKind.SERVER, trace.StatusCode.ERROR
 
-    def begin(self, visit: Visit, scope: Any) -> Any:
-        """The span of a request, in the trace that its headers name."""
+    def begin(self, visit: Visit, scope: Scope) -> Span:
+        """Begin the span of a request, in the trace that its headers name."""
         method = scope.get("method", "WEBSOCKET")
-        said = {"http.request.method": method, "ragfile.request_id": visit.request_id}
+        facts = {"http.request.method": method, "ragfile.request_id": visit.request_id}
         return self._tracer.start_span(
-            method, context=self._extract(visit.headers), kind=self._server, attributes=said
+            method, context=self._extract(visit.headers), kind=self._server, attributes=facts
         )
 
-    def end(self, span: Any, visit: Visit, scope: Any) -> None:
-        """What came of it: the route, the status, the time by stage."""
+    def end(self, span: Span, visit: Visit, scope: Scope) -> None:
+        """End a span with the route, the status and the milliseconds of each stage."""
         if span.is_recording():
             span.update_name(f"{scope.get('method', 'WEBSOCKET')} {visit.route}".strip())
             span.set_attribute("http.route", visit.route)

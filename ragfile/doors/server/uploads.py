@@ -1,11 +1,11 @@
-"""Files that clients send: where they lie, what is known of them, and what became of them.
+"""Uploaded files on the disk, and the state of each.
 
-    {root}/{user}/{date}/{id}     what was sent; no name of a client is part of a path
-    {root}/.state/{id}.json       its name, checksum, collection and state
-    {root}/.state/{collection}-{checksum}     the id of the upload that has these bytes
+    {root}/{user}/{date}/{id}     the bytes; no path contains a name that a client has sent
+    {root}/.state/{id}.json       the name, checksum, collection and state
+    {root}/.state/{collection}-{checksum}     the id of the upload with these bytes
 
-A state is queued, indexed or error. It lies on the disk, so that it outlives the process and every
-worker sees it.
+A state is queued, indexed or error. It is kept on the disk, so that it outlives the process and all
+workers see it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ if TYPE_CHECKING:
 
 ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}")
 USER = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
-NOBODY = "local"  # the user where no key is needed
-ABANDONED = 3600.0  # seconds without a change, after which bytes without a state are nobody's
+NOBODY = "local"  # the user if no key is needed
+ABANDONED = 3600.0  # seconds without a change after which bytes without a state are deleted
 LONGEST = 200  # characters of a file's name
 
 
 @dataclass(slots=True)
 class Upload:
-    """One file that was sent."""
+    """One uploaded file."""
 
     id: str
     name: str
@@ -46,21 +46,21 @@ class Upload:
     mime: str = ""
     state: str = "queued"
     error: str = ""
-    documents: list[str] = field(default_factory=list)
+    documents: list[str] = field(default_factory=list[str])
     chunks: int = 0
-    tags: list[str] = field(default_factory=list)
-    metadata: dict[str, Any] = field(default_factory=dict)
-    kept: bool = True  # the original
+    tags: list[str] = field(default_factory=list[str])
+    metadata: dict[str, Any] = field(default_factory=dict[str, Any])
+    kept: bool = True  # keep the original after indexing
     duplicate: bool = False
     created: int = 0
 
     def shown(self) -> dict[str, Any]:
-        """What clients see."""
+        """Return the upload ready for JSON."""
         return asdict(self)
 
 
 def named(name: str) -> str:
-    """The last part of a name that a client says, without what controls anything."""
+    """Return the last part of a client's file name, without control and reserved characters."""
     last = re.split(r"[\\/]", name)[-1]
     plain = "".join(c for c in last if c.isprintable() and c not in '<>:"|?*').strip(". ")
     stem, dot, suffix = plain[-LONGEST:].rpartition(".")
@@ -68,16 +68,17 @@ def named(name: str) -> str:
 
 
 class Uploads:
-    """The uploads below one folder."""
+    """The uploads in one folder."""
 
-    def __init__(self, root: str):
+    def __init__(self, root: str) -> None:
         self._root = os.path.abspath(root)
 
     def begun(self, name: str, collection: str, user: str) -> Upload:
-        """A new upload, of which nothing is there yet."""
+        """Return a new upload; nothing is written yet."""
         if not USER.fullmatch(user):
             raise ValueError(
-                "the user of an upload is up to 64 of the characters A-Z a-z 0-9 . _ -"
+                f"the user of an upload is {user!r:.80}: "
+                "use up to 64 of the characters A-Z a-z 0-9 . _ -"
             )
         number = bytearray(secrets.token_bytes(16))
         number[6], number[8] = number[6] & 0x0F | 0x40, number[8] & 0x3F | 0x80
@@ -87,25 +88,24 @@ class Uploads:
         return Upload(made, named(name), collection, user, date, created=int(time.time()))
 
     def path(self, upload: Upload) -> str:
-        """Where its bytes are. What a state on the disk says is checked like what a client says."""
+        """Return the path of its bytes; a state from the disk is checked like a client's input."""
         is_date = re.fullmatch(r"\d{4}-\d\d-\d\d", upload.date)
         if not (USER.fullmatch(upload.user) and is_date and ID.fullmatch(upload.id)):
-            raise ValueError(f"the state of the upload {upload.id!r:.50} is damaged")
+            raise ValueError(f"the state of the upload {upload.id!r:.50} is damaged: delete it")
         return os.path.join(self._root, upload.user, upload.date, upload.id)
 
     def create(self, upload: Upload) -> int:
-        """A descriptor to write its bytes to; they are their owner's alone."""
+        """Open a new file for its bytes, readable only by its owner; return the descriptor."""
         path = self.path(upload)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
 
-    # --------------------------------------------------------------------------------- states ---
-
-    def _state(self, name):
+    def _state(self, name: str) -> str:
+        """Return the path of a file in the folder of states."""
         return os.path.join(self._root, ".state", name)
 
     def get(self, upload_id: str) -> Upload | None:
-        """What is known of an upload, or None."""
+        """Return an upload by its id, or None."""
         if not ID.fullmatch(upload_id):
             return None
         try:
@@ -115,7 +115,7 @@ class Uploads:
             return None
 
     def put(self, upload: Upload) -> None:
-        """Notes what is known, whole or not at all."""
+        """Write the state of an upload atomically."""
         os.makedirs(self._state(""), mode=0o700, exist_ok=True)
         draft = self._state(f"{upload.id}.{secrets.token_hex(4)}")
         with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
@@ -123,7 +123,7 @@ class Uploads:
         os.replace(draft, self._state(f"{upload.id}.json"))
 
     def all(self) -> Iterator[Upload]:
-        """Every upload, in no order."""
+        """Yield all uploads, in no particular order."""
         folder = self._state("")
         for name in os.listdir(folder) if os.path.isdir(folder) else ():
             found = self.get(name.removesuffix(".json")) if name.endswith(".json") else None
@@ -131,17 +131,17 @@ class Uploads:
                 yield found
 
     def remove(self, upload: Upload) -> None:
-        """Takes away its bytes and what is known of it."""
+        """Delete its bytes and its state."""
         self.forget(upload)
         self.drop(upload)
         _unlink(self._state(f"{upload.id}.json"))
 
     def drop(self, upload: Upload) -> None:
-        """Takes away its bytes alone."""
+        """Delete its bytes only."""
         _unlink(self.path(upload))
 
     def sweep(self) -> int:
-        """Takes away what a server that was killed left in the middle of a body; how many files."""
+        """Delete incomplete files that a killed server has left; return their number."""
         known = {self.path(upload) for upload in self.all()}
         found = [
             path
@@ -153,17 +153,16 @@ class Uploads:
             _unlink(path)
         return len(old)
 
-    # ----------------------------------------------------------------------------- duplicates ---
-
     def claim(self, upload: Upload) -> Upload | None:
-        """The upload of the same bytes in the collection; None if this one is the first. Of two at
-        once, one is.
+        """Return an earlier upload of the same bytes to the collection, or None if it is the first.
+
+        Of two at the same time, exactly one is the first.
         """
         os.makedirs(self._state(""), mode=0o700, exist_ok=True)
         mark = self._mark(upload)
         for _ in range(2):
             try:
-                os.symlink(upload.id, mark)  # a name for an id: nothing is ever opened through it
+                os.symlink(upload.id, mark)  # it holds the id atomically; it is never followed
                 return None
             except FileExistsError:
                 known = self.get(os.readlink(mark))
@@ -173,16 +172,16 @@ class Uploads:
         return None
 
     def forget(self, upload: Upload) -> None:
-        """Lets the next upload of these bytes be the first again."""
+        """Withdraw the claim, so that the next upload of these bytes is the first again."""
         mark = self._mark(upload)
         if os.path.islink(mark) and os.readlink(mark) == upload.id:
             _unlink(mark)
 
-    def _mark(self, upload):
+    def _mark(self, upload: Upload) -> str:
         place = hashlib.sha256(upload.collection.encode()).hexdigest()[:16]
         return self._state(f"{place}-{upload.checksum}")
 
 
-def _unlink(path):
+def _unlink(path: str) -> None:
     with contextlib.suppress(FileNotFoundError):
         os.unlink(path)

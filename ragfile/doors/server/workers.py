@@ -1,5 +1,5 @@
-"""Several processes that serve one socket: started by a fork, so they share what is in memory, and
-started again when one ends that was not told to.
+"""Worker processes that serve one socket: forked, so that they share memory, and restarted after a
+crash.
 """
 
 from __future__ import annotations
@@ -14,24 +14,25 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
+    from typing import NoReturn
 
     Work = Callable[[int, Callable[[], object]], bool]
+    Pipe = tuple[int, int]  # the descriptors to read and to write
+    Running = dict[int, int]  # pid -> the row of a worker on the board
 
 log = logging.getLogger("ragfile.serve")
 
-PAUSE = 1.0  # seconds before a process that ended is followed by another
+PAUSE = 1.0  # seconds before a process that ended is restarted
 
 
 def keep(count: int, work: Work, ready: Callable[[], object]) -> None:
-    """Keeps so many processes at work until this one is told to end; ready() is called when the
-    first of them serves.
-    """
+    """Run so many worker processes until SIGTERM or SIGINT; call ready() once the first serves."""
     asked: list[int] = []
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda number, _: asked.append(number))
     mine, theirs = os.pipe()
-    life = os.pipe()  # nobody writes to it: it ends with this process
+    life = os.pipe()  # never written to: workers see its end when this process ends
     running = {_started(work, row, theirs, life): row for row in range(count)}
     is_ready = False
     while not asked:
@@ -42,16 +43,16 @@ def keep(count: int, work: Work, ready: Callable[[], object]) -> None:
     _end(running)
 
 
-def _started(work, row, pipe, life):
-    """The pid of a new process at work; row is its number among the workers."""
+def _started(work: Work, row: int, pipe: int, life: Pipe) -> int:
+    """Fork a worker and return its pid; `row` is its number among the workers."""
     pid = os.fork()
-    if not pid:  # not measured: a signal ends a worker before it could write down what it ran
+    if not pid:  # not measured: a signal ends a worker before coverage is written
         _work(work, row, pipe, life)
     return pid
 
 
-def _work(work, row, pipe, life):  # not measured: as said above
-    """What a new process does until it is told to end."""
+def _work(work: Work, row: int, pipe: int, life: Pipe) -> NoReturn:  # not measured: as above
+    """Run a worker until its work ends or a signal ends it."""
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, signal.SIG_DFL)
     os.close(life[1])
@@ -67,29 +68,29 @@ def _work(work, row, pipe, life):  # not measured: as said above
         os._exit(code)
 
 
-def _outlive(life):  # not measured: as said above
-    """Ends this worker when the process that started it is gone."""
+def _outlive(life: int) -> None:  # not measured: as above
+    """End this worker once its parent process has ended."""
     os.read(life, 1)
     os.kill(os.getpid(), signal.SIGTERM)
 
 
-def _followed(running, work, pipe, life, is_ready):
-    """The processes, with a new one in the place of each that has ended."""
+def _followed(running: Running, work: Work, pipe: int, life: Pipe, is_ready: bool) -> Running:
+    """Restart the workers that have ended and return all that run."""
     ended = {pid for pid in running if os.waitpid(pid, os.WNOHANG)[0]}
     if not ended:
         time.sleep(0.05 if is_ready else 0)
         return running
-    if not is_ready:  # none could begin, and a new one would not either
+    if not is_ready:  # none could start, and a new one would fail the same way
         _end(set(running) - ended)
         sys.exit(1)
-    log.error("%d of %d workers ended and are started again", len(ended), len(running))
+    log.error("%d of %d workers ended unexpectedly; restarting them", len(ended), len(running))
     time.sleep(PAUSE)
     new = {_started(work, running[pid], pipe, life): running[pid] for pid in ended}
     return {pid: row for pid, row in running.items() if pid not in ended} | new
 
 
-def _end(running):
-    """Tells the processes to end, and waits until they have."""
+def _end(running: Iterable[int]) -> None:
+    """Terminate the processes and wait for their end."""
     for pid in running:
         os.kill(pid, signal.SIGTERM)
     for pid in running:

@@ -1,1 +1,1 @@
-"""A file and its search page as a folder for any host of static files."""
+"""A file and its search page as a folder for any static host."""

@@ -1,8 +1,8 @@
-"""Modules of JavaScript joined into one file, so that a page asks for one and not for twenty.
+"""Bundle JavaScript modules into one file, so that a page makes one request instead of twenty.
 
-A module becomes a function that is called where it stands, after those that it imports, and gives what it
-exports. The names of one module stay its own. Modules of other folders, and those that are loaded later
-(`import(…)`), stay where they are. What modules of this package use is understood, and nothing else:
+Each module becomes a function that is called at once, after its imports, and returns its exports; its
+other names stay private. Modules of other folders, and dynamic imports (`import(…)`), stay separate. Only
+the syntax that modules of this package use is supported:
 
     import { a, b as c } from "./x.js";     import * as x from "./x.js";
     export { a } from "./x.js";             export * from "./x.js";
@@ -28,34 +28,41 @@ LEFT = re.compile(r"^(?:import|export)\b(?!\().*", re.MULTILINE)
 def joined(
     entry: str, read: Callable[[str], str], elsewhere: Mapping[str, str] | None = None
 ) -> str:
-    """The module `entry` with all that it imports from its folder; `read` gives a module's text by its name.
+    """Return the module `entry` bundled with all its imports from the same folder.
 
-    elsewhere names modules that another file has, which is loaded for them.
+    Args:
+        entry: The name of the module.
+        read: Returns the text of a module by its name.
+        elsewhere: Modules that another file contains; that file is imported for them.
+
+    Raises:
+        ValueError: The syntax of a module is not supported, or modules import one another in a circle.
     """
-    joining = _Joining(read, elsewhere or {})
-    exports = joining.add(entry)
+    bundle = _Bundle(read, elsewhere or {})
+    exports = bundle.add(entry)
     named = ", ".join(sorted(set(exports) - {"default"}))
     ends = [f"export const {{ {named} }} = {_variable(entry)};"] if named else []
     if "default" in exports:
         ends.append(f"export default {_variable(entry)}.default;")
-    return "\n".join([*joining.outside, *joining.modules, *ends]) + "\n"
+    return "\n".join([*bundle.outside, *bundle.modules, *ends]) + "\n"
 
 
-class _Joining:
-    def __init__(self, read, elsewhere):
-        self.read, self.elsewhere, self.exports = read, elsewhere, {}
-        self.modules, self.outside = [], []
+class _Bundle:
+    def __init__(self, read: Callable[[str], str], elsewhere: Mapping[str, str]) -> None:
+        self.read, self.elsewhere = read, elsewhere
+        self.exports: dict[str, list[str] | None] = {}  # None while a module is being added
+        self.modules: list[str] = []
+        self.outside: list[str] = []
 
-    def add(self, name):
-        """Adds a module after those that it needs; what it exports."""
+    def add(self, name: str) -> list[str]:
+        """Add a module after its imports, and return the names of its exports."""
         if name in self.exports:
-            if self.exports[name] is None:
-                raise ValueError(f"{name} imports itself by way of others")
-            return self.exports[name]
+            return self._exports_of(name)
         self.exports[name] = None
-        text, found = self.read(name), {}
-        text = IMPORT.sub(lambda match: self._taken(*match.groups()), text)
-        text = FROM.sub(lambda match: self._passed_on(match[1], match[2], found), text)
+        text = self.read(name)
+        found: dict[str, str] = {}
+        text = IMPORT.sub(lambda match: self._imported(match[1], match[2]), text)
+        text = FROM.sub(lambda match: self._reexported(match[1], match[2], found), text)
         found |= {own: own for own in DECLARED.findall(text)}
         text = DECLARED.sub("", text)
         for names in LISTED.findall(text):
@@ -64,15 +71,21 @@ class _Joining:
             found["default"] = own
         text = DEFAULT.sub("", LISTED.sub("", text))
         if (left := LEFT.search(text)) is not None:
-            raise ValueError(f"{name} has a line that is not understood: {left[0]}")
+            raise ValueError(f"{name} has unsupported syntax: {left[0]}")
         given = ", ".join(f"{name}: {own}" for name, own in found.items())
         body = f"const {_variable(name)} = (() => {{\n{text}\nreturn {{ {given} }};\n}})();"
         self.modules.append(body)
-        self.exports[name] = list(found)
-        return self.exports[name]
+        exports = self.exports[name] = list(found)
+        return exports
 
-    def _module(self, place):
-        """The variable of a module, which is here from now on."""
+    def _exports_of(self, name: str) -> list[str]:
+        exports = self.exports[name]
+        if exports is None:
+            raise ValueError(f"{name} imports itself through other modules")
+        return exports
+
+    def _module(self, place: str) -> str:
+        """Add a module if it is missing, and return its variable."""
         name = place.removeprefix("./")
         if "/" not in name and name not in self.elsewhere:
             self.add(name)
@@ -83,27 +96,27 @@ class _Joining:
             self.exports[name] = []
         return _variable(name)
 
-    def _taken(self, names, place):
+    def _imported(self, names: str, place: str) -> str:
         module = self._module(place)
         if names.startswith("*"):
             return f"const {names.removeprefix('* as ')} = {module};\n"
-        pairs = ", ".join(f"{there}: {here}" for there, here in _names(names.strip("{}")))
+        pairs = ", ".join(f"{exported}: {local}" for exported, local in _names(names.strip("{}")))
         return f"const {{ {pairs} }} = {module};\n"
 
-    def _passed_on(self, names, place, found):
+    def _reexported(self, names: str, place: str, found: dict[str, str]) -> str:
         module = self._module(place)
-        everything = [(name, name) for name in self.exports[place.removeprefix("./")]]
+        everything = [(name, name) for name in self._exports_of(place.removeprefix("./"))]
         listed = everything if names == "*" else _names(names.strip("{}"))
         found |= {shown: f"{module}.{name}" for name, shown in listed}
         return ""
 
 
-def _names(listed):
-    """(name, its other name) of each in a list; the same twice for most."""
+def _names(listed: str) -> list[tuple[str, str]]:
+    """Parse a list of `name` and `name as other` into pairs."""
     named = [name.strip().partition(" as ") for name in listed.split(",") if name.strip()]
     return [(name, other or name) for name, _, other in named]
 
 
-def _variable(name):
-    """What a module is called among the others."""
+def _variable(name: str) -> str:
+    """Return the variable of a module in the bundle."""
     return "module_" + re.sub(r"\W", "_", name.removesuffix(".js"))

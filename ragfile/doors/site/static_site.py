@@ -1,13 +1,12 @@
-"""A folder that any host of files serves: a file as it is, and the page that searches it in the
-browser.
+"""Write a static site: a file, and a page that searches it in the browser.
 
-    index.html, app.js …    the web page (ragfile/doors/server/page), but for what needs a server
+    index.html, app.js …    the web page (ragfile/doors/server/page), without its server features
     ragfile/                the core as WebAssembly, its modules, the stemmer of the file's language;
-                            modules are joined, so that a first visit asks for few files
+                            modules are bundled to keep the requests of a first visit few
     NAME.ragfile            the file, byte for byte
-    site.json               what backend.js must know: where the file is, what it is called
+    site.json               the settings of backend.js: the file's URL and title
 
-Nothing is built at the host, nothing is asked of another one, and the page's policy says so.
+The host runs no code, and the page's content security policy forbids requests to other hosts.
 """
 
 from __future__ import annotations
@@ -20,6 +19,7 @@ import re
 import shlex
 import shutil
 from pathlib import Path
+from typing import Any
 
 from ragfile.doors.server.facets import facets_of
 from ragfile.doors.site.bundle_js import joined
@@ -32,11 +32,11 @@ from ragfile.types import StrPath
 DATA = Path(__file__).parents[2] / "data"
 PAGE = Path(__file__).parents[1] / "server" / "page"
 BROWSER = Path(__file__).parents[1] / "browser"
-# What a page, a worker or a program loads by name. A program has one class for each error.
+# Modules that a page, a worker or a program loads by name; index.js alone defines the error classes.
 ENTRIES = ("index.js", "element.js", "static.js", "worker.js", "ragfile.js")
 ELSEWHERE = {"ragfile.js": {"errors.js": "index.js"}}
 MODEL = "potion-base-8M.ragmodel"
-KEPT_OFFLINE = 16 << 20  # a larger file is not kept in every visitor's browser unasked
+KEPT_OFFLINE = 16 << 20  # bytes; larger files are cached offline on request only
 POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; "
     "connect-src 'self'; img-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'"
@@ -47,12 +47,21 @@ def site(
     path: StrPath, out: StrPath, *, title: str | None = None, meaning: bool = True,
     offline: bool | None = None,
 ) -> list[str]:  # fmt: skip
-    """Writes a static site for a file into the folder `out`; the names of what is in it.
+    """Write a static site that searches a file, and return the names of its files.
 
-    title is what the page calls the collection, the file's name otherwise. meaning=False leaves out
-    the model, so that questions are answered by words alone. offline says whether browsers keep the
-    whole file for use without a network; they do where it has at most 16 MiB. A site that was
-    written before is replaced; a folder with anything else in it is refused.
+    A site that is already in the folder is replaced.
+
+    Args:
+        path: The file, of format 1.0.
+        out: The folder of the site: new, empty, or an older site.
+        title: The title of the page. Default: the name of the file.
+        meaning: Include the model, for search by meaning; without it, search by words alone.
+        offline: Whether browsers cache the whole file. Default: files of up to 16 MiB.
+
+    Raises:
+        FileExistsError: The folder has other files.
+        FileNotFoundError: The core for browsers is not built.
+        FormatError: The file is not of format 1.0.
     """
     source, folder = Path(path), Path(out)
     _require_built()
@@ -72,19 +81,21 @@ def site(
     return sorted(str(Path(name).relative_to(folder)) for name in made)
 
 
-def _require_built():
-    """Raise FileNotFoundError where the generated files of the browser's core are missing."""
+def _require_built() -> None:
+    """Raise FileNotFoundError if the core for browsers is not built."""
     module, tool = BROWSER / "ragfile.wasm.gz", DATA.parents[1] / "tools/build_web.py"
     if not module.is_file():
         remedy = f"run `{shlex.join(['python', str(tool)])}`" if tool.is_file() else (
             "install a release of ragfile, or build it from a source distribution"
         )  # fmt: skip
-        what = f"the core for browsers is not built: {remedy}"
-        raise FileNotFoundError(errno.ENOENT, what, str(module))
+        message = f"the core for browsers is not built: {remedy}"
+        raise FileNotFoundError(errno.ENOENT, message, str(module))
 
 
-def _about(opened, source, name, meaning, offline):
-    """site.json."""
+def _about(
+    opened: KnowledgeBase, source: Path, name: str, meaning: bool, offline: bool | None
+) -> dict[str, Any]:
+    """Return the content of site.json."""
     recorded = opened.file.config.get("model") or {}
     has_model = meaning and opened.rows.has_vectors and recorded.get("spec") == "default"
     size = os.stat(source).st_size
@@ -98,25 +109,25 @@ def _about(opened, source, name, meaning, offline):
     }
 
 
-def _stemmer(opened):
-    """The stemmer that a file's words are made with, None for none."""
+def _stemmer(opened: KnowledgeBase) -> str | None:
+    """Return the stemmer of a file, or None."""
     lexicons = [segment.lexicon for segment in opened.rows.segments if segment.has("rag.terms")]
     name = lexicons[0].analysis.stemmer if lexicons else "none"
     return None if name == "none" else name
 
 
-def _prepare(folder):
-    """The folder, empty or with an older site in it."""
+def _prepare(folder: Path) -> None:
+    """Create the folder; refuse one with files other than an older site."""
     folder.mkdir(parents=True, exist_ok=True)
     if any(folder.iterdir()) and not (folder / "site.json").is_file():
         raise FileExistsError(errno.EEXIST, "not empty, and not a site of ragfile", str(folder))
 
 
-def _page(folder, name):
-    """The page: its modules are one, app.js, which takes the backend from the folder of the core."""
+def _page(folder: Path, name: str) -> list[Path]:
+    """Write the page. Its modules are bundled as app.js, which imports the backend from ragfile/."""
     backend = 'export { open } from "./ragfile/static.js";\n'
 
-    def read(module):
+    def read(module: str) -> str:
         return backend if module == "backend.js" else _text(PAGE, module)
 
     made = [_written(folder / "app.js", joined("app.js", read))]
@@ -129,12 +140,12 @@ def _page(folder, name):
     return made
 
 
-def _text(folder, name):
+def _text(folder: Path, name: str) -> str:
     return (folder / name).read_text(encoding="utf-8")
 
 
-def _index(text, name):
-    """The page's HTML with its policy, its name, and a preload of what app.js takes from elsewhere."""
+def _index(text: str, name: str) -> str:
+    """Add the policy, the title, and a preload of the backend to the HTML of the page."""
     text = re.sub(r'<link rel="modulepreload" href="[^"]+">\n', "", text)
     preload = '<link rel="modulepreload" href="ragfile/static.js">\n'
     text = text.replace('<script type="module"', f'{preload}<script type="module"', 1)
@@ -144,8 +155,8 @@ def _index(text, name):
     return f"{head}{meta}\n{policy}{named}"
 
 
-def _modules(folder, stemmer):
-    """The npm package with the stemmer in it; sw.js at the root, for a worker sees only what lies below it."""
+def _modules(folder: Path, stemmer: str | None) -> list[Path]:
+    """Write the npm package with its stemmer; sw.js is at the root, the scope of a service worker."""
     made = [_copied(BROWSER / "sw.js", folder / "sw.js")]
     made.append(_copied(BROWSER / "ragfile.wasm.gz", folder / "ragfile/ragfile.wasm.gz"))
     carried = (
@@ -153,7 +164,7 @@ def _modules(folder, stemmer):
         f"export const CARRIED = {{ {stemmer}: Stemmer }};\n"
     )
 
-    def read(module):
+    def read(module: str) -> str:
         if stemmer and module == "carried.js":
             return carried
         if module == f"stemmers-{stemmer}.js":
@@ -167,14 +178,14 @@ def _modules(folder, stemmer):
     return [*made, _copied(BROWSER / "stemmers/LICENSE", licence)]
 
 
-def _copied(source, target):
+def _copied(source: Path, target: Path) -> Path:
     target.parent.mkdir(parents=True, exist_ok=True)
     with open(source, "rb") as original, replacing(target) as copy:
         shutil.copyfileobj(original, copy, 1 << 20)
     return target
 
 
-def _written(target, text):
+def _written(target: Path, text: str) -> Path:
     with replacing(target) as file:
         file.write(text.encode())
     return target

@@ -1,15 +1,22 @@
-"""A FAISS index as bytes: its head for any kind, its rows for the flat kinds, all without FAISS.
+"""FAISS indexes as bytes: the head of any kind and the rows of flat kinds, without FAISS.
 
-The bytes are kept as they came, so what is written is what was read. They lie in memory so that the
-rows of a flat index start at a 64-byte boundary: the rows are a numpy view, nothing is copied.
+The bytes are kept unchanged, so an index is written as it was read. In memory, the rows of a flat index
+start at a 64-byte boundary, so that they are a numpy view without a copy.
 """
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragfile import _core
 from ragfile.errors import FormatError
 
-# Four letters -> the class that FAISS calls it. Others are named by their letters.
+if TYPE_CHECKING:
+    from ragfile.types import Float32s, Integers, StrPath, Vectors
+
+# Class names in FAISS by four-letter code. Unknown kinds are named by their code.
 CLASS_NAMES = {
     "IxFI": "IndexFlatIP",
     "IxF2": "IndexFlatL2",
@@ -30,33 +37,39 @@ CLASS_NAMES = {
     "IxMp": "IndexIDMap",
     "IxM2": "IndexIDMap2",
 }
-# Small enough for a text file: everything else is refused unless the caller insists.
+# Kinds small enough for a text file; others need allow_large.
 SMALL = {"IxFI", "IxF2", "IxFl", "IwFl", "IxMp", "IxM2"}
 METRICS = {0: "ip", 1: "l2"}
 ALIGNMENT = 64
 
 
-def aligned_bytes(size, head=_core.FAISS_FLAT_HEAD):
-    """`size` fresh bytes whose byte number `head` lies at a 64-byte boundary."""
+def aligned_bytes(size: int, head: int = _core.FAISS_FLAT_HEAD) -> Integers:
+    """Allocate `size` bytes with the byte at offset `head` on a 64-byte boundary."""
     block = np.empty(size + 2 * ALIGNMENT, np.uint8)
     start = -(block.ctypes.data + head) % ALIGNMENT
     return block[start : start + size]
 
 
 class Index:
-    """The bytes of one FAISS index and what its head says: kind (four letters), dim, count, metric.
+    """The bytes of a FAISS index. An index belongs to one collection: `append` grows it in place.
 
-    An index belongs to one collection: `append` grows it in place."""
+    Attributes:
+        data: The bytes.
+        kind: The four-letter code.
+        dim: Length of the vectors.
+        count: Number of vectors.
+        metric: `"ip"`, `"l2"` or `"metric N"`.
+    """
 
-    def __init__(self, data):
-        self._block = None  # what data is the beginning of, once there is room to grow
+    def __init__(self, data: bytes | bytearray | memoryview | Integers) -> None:
+        self._block: Integers | None = None  # starts with data and has room to grow
         self.data = np.frombuffer(data, np.uint8) if not isinstance(data, np.ndarray) else data
         self.kind, self.dim, self.count, metric, self._rows_at = _core.faiss_read(self.data)
         self.metric = METRICS.get(metric, f"metric {metric}")
 
     @classmethod
-    def of(cls, vectors, metric="ip"):
-        """A flat index of float32 rows; byte for byte what FAISS would write."""
+    def of(cls, vectors: Vectors, metric: str = "ip") -> Index:
+        """Make a flat index of float32 rows, with the bytes that FAISS would write."""
         rows = np.ascontiguousarray(vectors, "<f4")
         if rows.ndim != 2 or metric not in ("ip", "l2"):
             raise ValueError("a flat index needs a matrix of vectors and metric 'ip' or 'l2'")
@@ -67,8 +80,8 @@ class Index:
         return cls(data)
 
     @classmethod
-    def read(cls, path):
-        """The index in a .faiss file."""
+    def read(cls, path: StrPath) -> Index:
+        """Read a .faiss file."""
         with open(path, "rb", buffering=0) as file:
             size = file.seek(0, 2)
             file.seek(0)
@@ -78,9 +91,10 @@ class Index:
                 filled += count
         return cls(data[:filled])
 
-    def append(self, vectors):
-        """Adds rows to a flat index. The room doubles, so rows can come one by one; earlier views
-        of rows stay valid.
+    def append(self, vectors: Vectors) -> None:
+        """Append rows to a flat index.
+
+        Capacity doubles, so single rows are cheap; earlier views of rows stay valid.
         """
         if not self.is_flat:
             raise FormatError(f"rows cannot be added to an {self.class_name} without FAISS")
@@ -96,17 +110,18 @@ class Index:
         self.data = self._block[:size]
 
     @property
-    def is_flat(self):
-        """True when the rows can be had without FAISS."""
+    def is_flat(self) -> bool:
+        """Whether rows can be read without FAISS."""
         return self._rows_at > 0
 
     @property
-    def class_name(self):
+    def class_name(self) -> str:
+        """The name of the class in FAISS."""
         return CLASS_NAMES.get(self.kind, self.kind)
 
     @property
-    def vectors(self):
-        """The rows of a flat index, float32, a read-only view."""
+    def vectors(self) -> Float32s:
+        """The rows of a flat index, as a read-only view."""
         if not self.is_flat:
             raise FormatError(
                 f"the rows of an {self.class_name} need FAISS: ragfile.exchange.faiss.native reads them"
@@ -116,16 +131,16 @@ class Index:
         return rows
 
     @property
-    def layout(self):
-        """(head, row) in bytes: where a text of these bytes can be broken into lines."""
+    def layout(self) -> tuple[int, int]:
+        """Bytes of the head and of a row, at which base64 text breaks lines."""
         return (self._rows_at, 4 * self.dim) if self.is_flat else (0, 0)
 
-    def refuse_if_large(self, allow_large):
-        """Refuses the kinds that a text file is the wrong home for."""
+    def refuse_if_large(self, allow_large: bool) -> None:
+        """Raise FormatError for kinds that are too large for a text file."""
         if self.kind not in SMALL and not allow_large:
             raise FormatError(
                 f"an {self.class_name} does not belong into a text file; use a .ragfile, or insist with allow_large"
             )
 
-    def __eq__(self, other):
+    def __eq__(self, other: object) -> bool:
         return isinstance(other, Index) and bytes(self.data) == bytes(other.data)

@@ -1,11 +1,9 @@
-"""FAISS + JSON: an index file beside a metadata file, read and written without FAISS, byte for
-byte.
+"""FAISS + JSON: an index file and a metadata file, read and written without FAISS, byte for byte.
 
     metadata-{slug}.json = {model_name, embedding_dim, chunk_refs: [{document_id, chunk_key}], documents: [{id, …}]}
 
-What a collection does not say by itself (which keys there were and in what order, how the JSON was
-laid out) is kept in its `pair`. A text that no layout reproduces is kept whole there, and stands as
-long as the collection still says the same.
+The `pair` of a collection holds the rest: the keys of the JSON, their order and its layout. A text that
+no layout reproduces is kept there whole, and used as long as the collection does not change.
 """
 
 from __future__ import annotations
@@ -24,16 +22,17 @@ from ragfile.exchange.faiss.index import Index
 from ragfile.ground.atomic_replace import replacing, spare
 
 if TYPE_CHECKING:
-    from typing import Any
+    from ragfile.exchange.collection import JsonObject
+    from ragfile.types import StrPath
 
 KEYS = ["model_name", "embedding_dim", "chunk_refs", "documents"]
-LAYOUT = {"indent": 2, "ascii": True, "compact": False, "end": ""}
+LAYOUT: JsonObject = {"indent": 2, "ascii": True, "compact": False, "end": ""}
 MAX_JSON_DEPTH = 128
 MAX_RATIO = 64  # between a kept text and the same data laid out plainly
 
 
-def read(faiss_path, json_path, *, allow_large=True):
-    """The collection in a pair of files."""
+def read(faiss_path: StrPath, json_path: StrPath, *, allow_large: bool = True) -> Collection:
+    """Read a collection from a pair of files."""
     index = Index.read(faiss_path)
     index.refuse_if_large(allow_large)
     with open(json_path, "rb") as file:
@@ -44,8 +43,8 @@ def read(faiss_path, json_path, *, allow_large=True):
         raise type(error)(f"{json_path}: {error}", at=error.at) from None
 
 
-def parse(data, index):
-    """The collection in the bytes of the JSON file, with its index."""
+def parse(data: bytes, index: Index) -> Collection:
+    """Return the collection of the bytes of a JSON file and its index."""
     found, text = _json(data)
     refs, documents = found.get("chunk_refs"), found.get("documents")
     if not isinstance(refs, list) or not isinstance(documents, (list, dict)):
@@ -64,8 +63,8 @@ def parse(data, index):
     return collection
 
 
-def write(collection, faiss_path, json_path):
-    """Writes the pair; each file replaces the old one atomically (the two together cannot)."""
+def write(collection: Collection, faiss_path: StrPath, json_path: StrPath) -> None:
+    """Write a pair; each file is replaced atomically, but not both together."""
     spare(faiss_path, looks_like_index, "FAISS index")
     spare(json_path, _looks_like_metadata, "JSON of chunk_refs and documents")
     for path, data in ((faiss_path, collection.index.data), (json_path, text_of(collection))):
@@ -74,18 +73,18 @@ def write(collection, faiss_path, json_path):
 
 
 def looks_like_index(head: bytes) -> bool:
-    """Whether these first bytes begin an index of FAISS."""
+    """Return whether these are the first bytes of a FAISS index."""
     return head[:1] == b"I" and len(head) >= 37 and head[:4].isalnum()
 
 
 def _looks_like_metadata(head: bytes) -> bool:
-    """Whether these first bytes are an object with one of the keys that such a file begins with."""
+    """Return whether these are the first bytes of a metadata file: an object with a known key."""
     begins = head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{")
     return begins and any(f'"{key}"'.encode() in head for key in KEYS)
 
 
-def text_of(collection):
-    """The bytes of the JSON file."""
+def text_of(collection: Collection) -> bytes:
+    """Return the bytes of the JSON file."""
     pair = _checked(collection.pair)
     text = _laid_out(collection, pair)
     kept = pair.get("verbatim")
@@ -94,7 +93,7 @@ def text_of(collection):
     return text
 
 
-def _json(data):
+def _json(data: bytes) -> tuple[JsonObject, str]:
     deep = _core.json_too_deep(data, MAX_JSON_DEPTH)
     if deep is not None:
         raise FormatError(f"JSON nested more than {MAX_JSON_DEPTH} deep (byte {deep})", at=deep)
@@ -112,10 +111,10 @@ def _json(data):
     return found, text
 
 
-def _by_id(documents):
+def _by_id(documents: list[JsonObject] | dict[str, JsonObject]) -> dict[str, JsonObject]:
     if isinstance(documents, dict):
         return documents
-    found = {}
+    found: dict[str, JsonObject] = {}
     for document in documents:
         name = document.get("id") if isinstance(document, dict) else None
         if not isinstance(name, str):
@@ -127,10 +126,8 @@ def _by_id(documents):
 # ---------------------------------------------------------------------------------------------------------- layout ---
 
 
-def _residue(collection, found, text, data):
-    """What must be kept beside the collection to write these very bytes again; empty for the usual
-    file.
-    """
+def _residue(collection: Collection, found: JsonObject, text: str, data: bytes) -> JsonObject:
+    """Return the layout needed to write the same bytes again, empty for a plain file."""
     pair = {
         "keys": list(found),
         "extra": {k: v for k, v in found.items() if k not in KEYS or (k in KEYS[:2] and v is None)},
@@ -146,8 +143,8 @@ def _residue(collection, found, text, data):
     return pair
 
 
-def _checked(pair):
-    """The pair, from a file that anyone might have written."""
+def _checked(pair: JsonObject) -> JsonObject:
+    """Validate a pair, which comes from an untrusted file."""
     indent, keys = pair.get("indent"), pair.get("keys", [])
     shaped = (
         (
@@ -166,7 +163,7 @@ def _checked(pair):
     return pair
 
 
-def _guess_layout(text):
+def _guess_layout(text: str) -> JsonObject:
     body = text.rstrip("\n")
     inner = re.match(r"[\[{]\n([ \t]*)", text)
     spaces = inner.group(1) if inner else None
@@ -177,11 +174,14 @@ def _guess_layout(text):
     return {"indent": indent, "ascii": text.isascii(), "compact": compact, "end": text[len(body) :]}
 
 
-def _laid_out(collection, pair):
-    get: Any = {**LAYOUT, **pair}.get
-    documents = collection.documents
+def _laid_out(collection: Collection, pair: JsonObject) -> bytes:
+    layout = {**LAYOUT, **pair}
+    get = layout.get
+    documents: object = collection.documents
     if get("documents") != "dict":
-        documents = [d if "id" in d else {"id": name, **d} for name, d in documents.items()]
+        documents = [
+            d if "id" in d else {"id": name, **d} for name, d in collection.documents.items()
+        ]
     own = dict(
         zip(
             KEYS,
@@ -197,12 +197,12 @@ def _laid_out(collection, pair):
         (":", ",") if get("compact") else (": ", "," if get("indent") is not None else ", ")
     )
     text = json.dumps(
-        data, indent=get("indent"), ensure_ascii=get("ascii"), separators=(comma, colon)
-    ) + get("end")
+        data, indent=get("indent"), ensure_ascii=layout["ascii"], separators=(comma, colon)
+    ) + str(layout["end"])
     return text.encode("utf-8", "backslashreplace")
 
 
-def _inflated(kept, limit):
+def _inflated(kept: str, limit: int) -> bytes:
     try:
         engine = zlib.decompressobj()
         data = engine.decompress(base64.b64decode(kept, validate=True), limit)
@@ -213,9 +213,10 @@ def _inflated(kept, limit):
     raise FormatError("the kept JSON of the pair cannot be read")
 
 
-def pair_paths(path):
-    """(faiss, json) for either file of a pair: vectors-x.faiss and metadata-x.json, or two files of
-    one name.
+def pair_paths(path: StrPath) -> tuple[str, str]:
+    """Return (faiss, json) for either path of a pair.
+
+    They are vectors-x.faiss and metadata-x.json, or two files of one name.
     """
     folder, name = os.path.split(os.fspath(path))
     stem, suffix = os.path.splitext(name)

@@ -1,29 +1,36 @@
-"""The frontmatter of a .ragmd file: read with a YAML parser that can only make plain values,
-written line by line.
+"""The front matter of a .ragmd file, read by a YAML parser restricted to plain values and written line by line.
 
-A value that did not change is written with the very characters it was read with, comments included,
-so that a save touches only the lines that mean something else.
+An unchanged value is written with the characters it was read with, including comments, so that a save
+changes only the lines of changed values.
 """
 
+from __future__ import annotations
+
 import re
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import yaml
 import yaml.composer
 
 from ragfile.errors import FormatError
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from ragfile.types import Integers
+
+Values: TypeAlias = "Mapping[str, object]"
+
 LIMIT = 65536
 MAX_DEPTH = 32
 _LINE = re.compile(
     "[^\r\n\x85\u2028\u2029]*(?:\r\n|[\r\n\x85\u2028\u2029])"
-)  # as the YAML parser counts lines
+)  # the line ends of YAML
 _CLOSE = re.compile(rb"^(?:---|\.\.\.)[ \t]*\r?(?:\n|\Z)", re.MULTILINE)
 
 
 class _PlainLoader(yaml.SafeLoader):
-    """safe_load less what a frontmatter has no use for: aliases, deep nesting, and turning dates
-    into objects.
-    """
+    """safe_load without aliases, deep nesting, and dates."""
 
     yaml_implicit_resolvers = {  # noqa: RUF012
         first: [(tag, pattern) for tag, pattern in rules if not tag.endswith(":timestamp")]
@@ -31,33 +38,35 @@ class _PlainLoader(yaml.SafeLoader):
     }
     _depth = 0
 
-    def compose_node(self, parent, index):
+    def compose_node(self, parent: yaml.Node | None, index: int) -> yaml.Node | None:
         if self.check_event(yaml.AliasEvent):
-            raise yaml.composer.ComposerError(
-                None, None, "aliases are not allowed", self.peek_event().start_mark
-            )
+            raise self._refused("aliases are not allowed")
         self._depth += 1
         if self._depth > MAX_DEPTH:
-            raise yaml.composer.ComposerError(
-                None, None, "nested too deeply", self.peek_event().start_mark
-            )
+            raise self._refused("nested too deeply")
         node = super().compose_node(parent, index)
         self._depth -= 1
         return node
 
+    def _refused(self, problem: str) -> yaml.composer.ComposerError:
+        """Return an error at the next event."""
+        mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]  # PyYAML's stubs
+        return yaml.composer.ComposerError(None, None, problem, mark)
+
 
 class Frontmatter:
-    """Values by key, and the lines that each was read from."""
+    """Values by key, with the lines that each was read from."""
 
-    def __init__(self, values=None, lines=None, prefix=""):
-        self.values = values or {}
-        self._lines = lines or {}
+    def __init__(
+        self, values: dict[str, Any] | None = None, lines: dict[str, str] | None = None,
+        prefix: str = "",
+    ) -> None:  # fmt: skip
+        self.values: dict[str, Any] = values or {}
+        self._lines: dict[str, str] = lines or {}
         self._prefix = prefix
 
-    def state(self):
-        """What the constructor takes, as JSON can hold it: a value that JSON has no word for is
-        only kept as its line.
-        """
+    def state(self) -> list[object]:
+        """Return the arguments of the constructor as JSON values; others are kept as their lines."""
         known = {
             key: value
             for key, value in self.values.items()
@@ -65,9 +74,10 @@ class Frontmatter:
         }
         return [known, self._lines, self._prefix]
 
-    def text(self, values):
-        """The lines of `values` (None leaves a key out), then those of all other keys; each ends
-        with a line feed.
+    def text(self, values: Values) -> str:
+        """Return the lines of `values`, then those of all other keys.
+
+        A value of None removes its key. Each line ends with a line feed.
         """
         parts = [self._prefix]
         order = dict.fromkeys(
@@ -84,8 +94,8 @@ class Frontmatter:
         return "".join(parts)
 
 
-def parse(data):
-    """(Frontmatter, offset of what follows) of a text that starts with a line '---'."""
+def parse(data: bytes | Integers) -> tuple[Frontmatter, int]:
+    """Parse text that starts with a line `---`; return the front matter and the offset after it."""
     head = bytes(data[: LIMIT + 16])
     start = 3 if head.startswith(b"\xef\xbb\xbf") else 0
     opening = re.compile(rb"---[ \t]*\r?\n").match(head, start)
@@ -104,7 +114,7 @@ def parse(data):
     return _parse_text(text.replace("\r\n", "\n")), closing.end()
 
 
-def _parse_text(text):
+def _parse_text(text: str) -> Frontmatter:
     try:
         loader = _PlainLoader(text)
         return _from_node(loader, loader.get_single_node(), text)
@@ -127,12 +137,13 @@ def _parse_text(text):
         raise _fault(0, f"a value cannot be read: {error}") from None
 
 
-def _from_node(loader, node, text):
+def _from_node(loader: _PlainLoader, node: yaml.Node | None, text: str) -> Frontmatter:
     if not isinstance(node, yaml.MappingNode) or node.flow_style:
         raise _fault(0, "the frontmatter is not a block of 'key: value' lines")
     rows = _LINE.findall(text)
     starts = [key.start_mark.line for key, _ in node.value]
-    values, lines = {}, {}
+    values: dict[str, Any] = {}
+    lines: dict[str, str] = {}
     for (key, value), start, end in zip(node.value, starts, [*starts[1:], len(rows)], strict=True):
         name = key.value if isinstance(key, yaml.ScalarNode) else None
         if name is None or name in values:
@@ -144,21 +155,21 @@ def _from_node(loader, node, text):
     return Frontmatter(values, lines, "".join(rows[: starts[0]] if starts else rows))
 
 
-def _fault(line, what):
+def _fault(line: int, what: str | None) -> FormatError:
     return FormatError(f"line {line + 2}: {what}", at=None)
 
 
-def _same(old, new):
+def _same(old: object, new: object) -> bool:
     return old == new and type(old) is type(new)
 
 
-def _scalar(value):
+def _scalar(value: object) -> str:
     if isinstance(value, str):
         return '"' + "".join(_escaped(c) for c in value) + '"'
     return "null" if value is None else str(value)
 
 
-def _escaped(c):
+def _escaped(c: str) -> str:
     if c in '"\\':
         return "\\" + c
     if c == " " or (c.isprintable() and c != "\ufeff"):
@@ -170,7 +181,7 @@ def _escaped(c):
 
 
 def looks_like(head: bytes) -> bool:
-    """Whether these first bytes (64 KiB suffice) begin a .ragmd file."""
+    """Return whether these are the first bytes (up to 64 KiB) of a .ragmd file."""
     try:
         front, _ = parse(head)
     except FormatError:

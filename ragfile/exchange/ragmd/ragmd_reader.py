@@ -1,29 +1,29 @@
-"""Reading .ragmd: a markdown file that holds a whole collection (spec/ragmd.md).
+"""Read .ragmd: a Markdown file that holds a whole collection (spec/ragmd.md).
 
     parse(bytes) -> Collection        load(path) -> Collection        looks_like(bytes) -> bool
 
-The core finds the dividing lines, so that nothing inside a fence can be taken for a heading. Every
-fault is a FormatError that names its line. Writing is in writing.py; load and save are re-exported
-together by `ragfile.exchange.ragmd.ragmd_reader`.
+The core finds the dividing lines, so text inside a fence is never taken for a heading. Every fault is a
+FormatError that names its line. This module also exports save() and render() of ragmd_writer.
 """
 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError, VersionError
-from ragfile.exchange.collection import Collection
+from ragfile.exchange.collection import Collection, JsonObject, UnknownSection
 from ragfile.exchange.faiss.index import Index, aligned_bytes
 from ragfile.exchange.ragmd import front_matter as frontmatter
 from ragfile.exchange.ragmd.front_matter import looks_like
-from ragfile.exchange.ragmd.ragmd_writer import RagmdScaleWarning, checksum, lock, render, save
+from ragfile.exchange.ragmd.ragmd_writer import RagmdScaleWarning, checksum, render, save
+from ragfile.ground.atomic_replace import lock
 
 if TYPE_CHECKING:
-    from typing import Any
+    from ragfile.types import Integers, StrPath
 
 __all__ = [
     "NotARagmd",
@@ -51,28 +51,37 @@ MIME_TYPE = "application/vnd.rag-markdown"
 
 
 class NotARagmd(FormatError):
-    """A markdown file without the keys that make it a .ragmd file."""
+    """A Markdown file without the front matter keys of a .ragmd file."""
+
+
+class _Fence(NamedTuple):
+    """Offsets of a fenced block: its opening line, its content, and the end of its closing line."""
+
+    at: int
+    start: int
+    end: int
+    after: int
 
 
 class _RagmdSection(NamedTuple):
+    """Offsets of a section: its heading line, and its text."""
+
     title: str
-    at: int  # its heading line
-    start: int  # its text
+    at: int
+    start: int
     end: int
-    fences: list  # (start, end) of what stands between an opening and a closing fence
+    fences: list[_Fence]
 
 
-def register_mime():
-    """Teaches this process's `mimetypes` the suffix."""
+def register_mime() -> None:
+    """Register the suffix with this process's `mimetypes`."""
     import mimetypes
 
     mimetypes.add_type(MIME_TYPE, ".ragmd")
 
 
-def load(path, *, allow_large=True):
-    """The collection in a .ragmd file. allow_large=False refuses index kinds that a text file is
-    the wrong home for.
-    """
+def load(path: StrPath, *, allow_large: bool = True) -> Collection:
+    """Read a .ragmd file; allow_large=False refuses index kinds too large for a text file."""
     with open(path, "rb", buffering=0) as file:
         data = np.empty(file.seek(0, 2), np.uint8)
         file.seek(0)
@@ -89,20 +98,22 @@ def load(path, *, allow_large=True):
     return collection
 
 
-def parse(data):
-    """The collection in the bytes of a .ragmd file."""
+def parse(data: bytes | bytearray | memoryview | Integers) -> Collection:
+    """Return the collection in the bytes of a .ragmd file."""
     return _RagmdReader(
         np.frombuffer(data, np.uint8) if not isinstance(data, np.ndarray) else data
     ).collection()
 
 
 class _RagmdReader:
-    def __init__(self, data):
+    """Reads the bytes of one .ragmd file."""
+
+    def __init__(self, data: Integers) -> None:
         self.data = data
         self.front, self.body_at = frontmatter.parse(data)
         self.values = self.front.values
 
-    def collection(self):
+    def collection(self) -> Collection:
         self.check_version()
         sections = self.sections()
         known = {KNOWN[s.title]: s for s in sections if s.title in KNOWN}
@@ -120,14 +131,14 @@ class _RagmdReader:
             self.text_value("updated_at"),
         )
         collection.sections = self.unknown(sections)
-        collection.pair = self.json(known["Origin"], dict) if "Origin" in known else {}
+        collection.pair = self.object_of(known["Origin"]) if "Origin" in known else {}
         self.check_counts(collection)
         self.check_references(collection, known)
         return collection
 
     # ---------------------------------------------------------------------------------------------- frontmatter ---
 
-    def check_version(self):
+    def check_version(self) -> None:
         if not {"format_version", "embedding_dim"} <= set(self.values):
             missing = "format_version" if "format_version" not in self.values else "embedding_dim"
             raise NotARagmd(f"line 1: not a .ragmd: the frontmatter has no {missing}", at=0)
@@ -137,17 +148,17 @@ class _RagmdReader:
             raise FormatError(f"line 1: format_version {version!r} is not a version", at=0)
         if int(numbers[0]) != 1:
             raise VersionError(
-                f"line 1: format_version {version} is not 1.x, which is what this reader knows",
+                f"line 1: format_version {version} is not 1.x, the only one that this reader knows",
                 at=0,
             )
 
-    def text_value(self, key):
+    def text_value(self, key: str) -> str | None:
         value = self.values.get(key)
         if value is not None and not isinstance(value, str):
             raise FormatError(f"line 1: {key} is {value!r}, not text", at=0)
         return value
 
-    def check_counts(self, collection):
+    def check_counts(self, collection: Collection) -> None:
         index = collection.index
         found = {
             "embedding_dim": index.dim,
@@ -156,32 +167,34 @@ class _RagmdReader:
             "index_type": index.class_name,
         }
         for key, value in found.items():
-            said = self.values.get(key, value)
-            if type(said) is not type(value) or said != value:
-                raise FormatError(f"line 1: {key} is {said!r}, but the file holds {value!r}", at=0)
+            stated = self.values.get(key, value)
+            if type(stated) is not type(value) or stated != value:
+                raise FormatError(
+                    f"line 1: {key} is {stated!r}, but the file holds {value!r}", at=0
+                )
 
-    def check_references(self, collection, known):
+    def check_references(self, collection: Collection, known: dict[str, _RagmdSection]) -> None:
         try:
             collection.check()
         except FormatError as error:
             where = "Chunks" if "reference" in str(error) else "Document Metadata"
             raise self.fault(known[where].at, str(error)) from None
-        dangling, said = collection.dangling(), self.values.get("dangling_count", 0)
-        if len(dangling) != said:
+        dangling, stated = collection.dangling(), self.values.get("dangling_count", 0)
+        if len(dangling) != stated:
             name = (
                 f", such as row {dangling[0]}: {collection.refs[dangling[0]]}" if dangling else ""
             )
-            what = f"{len(dangling)} references to nothing, not dangling_count {said!r}{name}"
+            what = f"{len(dangling)} references to nothing, not dangling_count {stated!r}{name}"
             raise self.fault(known["Chunks"].at, what)
 
     # ------------------------------------------------------------------------------------------------- sections ---
 
-    def sections(self):
+    def sections(self) -> list[_RagmdSection]:
         marks = _core.markdown_marks(self.data, self.body_at, MAX_MARKS)
         if marks is None:
             raise FormatError(f"line 1: more than {MAX_MARKS} headings and fences", at=0)
         found = [_RagmdSection("", self.body_at, self.body_at, len(self.data), [])]
-        opened: Any = None
+        opened: tuple[int, int] | None = None
         for kind, at, end, after in marks:
             if kind == "#":
                 title = self.decode(at + 3, end).strip()
@@ -192,16 +205,15 @@ class _RagmdReader:
             elif kind == "(":
                 opened = at, after
             else:
-                found[-1].fences.append((*opened, at, after))
-                opened = ()
+                assert opened is not None  # the core pairs the marks
+                found[-1].fences.append(_Fence(*opened, at, after))
+                opened = None
         if opened:
             raise self.fault(opened[0], "this fence is not closed")
         return found
 
-    def content(self, section):
-        """(start, end) of a section's one fenced block, or of its whole text when it has no
-        fence.
-        """
+    def content(self, section: _RagmdSection) -> tuple[int, int]:
+        """Return the span of a section's only fenced block, or of its whole text without one."""
         if not section.fences:
             return section.start, section.end
         if len(section.fences) > 1:
@@ -213,21 +225,22 @@ class _RagmdReader:
                 raise self.fault(a, f"text beside the fence of section '{section.title}'")
         return start, end
 
-    def unknown(self, sections):
-        kept, follows = [], ""
+    def unknown(self, sections: list[_RagmdSection]) -> list[UnknownSection]:
+        kept: list[UnknownSection] = []
+        follows = ""
         for section in sections:
             if section.title in KNOWN and section.at != section.start:
                 follows = KNOWN[section.title]
-                if follows == "Documents":  # for people alone: not read, but text it must be
+                if follows == "Documents":  # for people: not parsed, only checked to be UTF-8
                     self.decode(section.start, section.end)
             elif text := self.decode(section.at, section.end).replace("\r\n", "\n").strip("\n"):
-                kept.append((follows, section.title, text))
+                kept.append(UnknownSection(follows, section.title, text))
         return kept
 
     # ------------------------------------------------------------------------------------------------- contents ---
 
-    def refs(self, section):
-        refs = self.json(section, list)
+    def refs(self, section: _RagmdSection) -> list[JsonObject]:
+        refs = self.list_of(section)
         try:
             rows = [ref.pop("faiss_id") for ref in refs]
         except (KeyError, AttributeError, TypeError):
@@ -242,11 +255,11 @@ class _RagmdReader:
             ]
         return refs
 
-    def documents(self, section):
-        found = self.json(section, (dict, list))
+    def documents(self, section: _RagmdSection) -> dict[str, JsonObject]:
+        found = cast("JsonObject | list[JsonObject]", self.json(section, (dict, list)))
         if isinstance(found, dict):
             return found
-        documents = {}
+        documents: dict[str, JsonObject] = {}
         for document in found:
             name = document.get("id") if isinstance(document, dict) else None
             if not isinstance(name, str) or name in documents:
@@ -254,27 +267,36 @@ class _RagmdReader:
             documents[name] = document
         return documents
 
-    def index(self, section):
+    def index(self, section: _RagmdSection) -> Index:
         start, end = self.content(section)
         out = aligned_bytes((end - start) // 4 * 3 + 3)
         try:
             size = _core.base64_unwrap(self.data[start:end], out)
         except FormatError as error:
             what = str(error).rsplit(" (", 1)[0]
-            raise self.fault(start + error.at, what) from None
+            raise self.fault(start + (error.at or 0), what) from None
         try:
             index = Index(out[:size])
         except FormatError as error:
             raise self.fault(section.at, f"{error} of the decoded index") from None
-        said = self.values.get("vectors_checksum")
-        if said is not None and said != (is_now := checksum(index.data)):
+        stated = self.values.get("vectors_checksum")
+        if stated is not None and stated != (actual := checksum(index.data)):
             raise CorruptError(
-                f"line {self.line(section.at)}: the vectors hash to {is_now}, not to {said}",
+                f"line {self.line(section.at)}: the vectors hash to {actual}, not to {stated}",
                 section="Vectors",
             )
         return index
 
-    def json(self, section, kinds):
+    def list_of(self, section: _RagmdSection) -> list[JsonObject]:
+        """Return the JSON list of a section; the types of its items are unchecked."""
+        return cast("list[JsonObject]", self.json(section, list))
+
+    def object_of(self, section: _RagmdSection) -> JsonObject:
+        """Return the JSON object of a section."""
+        return cast("JsonObject", self.json(section, dict))
+
+    def json(self, section: _RagmdSection, kinds: type | tuple[type, ...]) -> object:
+        """Return the JSON value of a section, which must be of one of these kinds."""
         start, end = self.content(section)
         deep = _core.json_too_deep(self.data[start:end], MAX_JSON_DEPTH)
         if deep is not None:
@@ -297,7 +319,7 @@ class _RagmdReader:
 
     # --------------------------------------------------------------------------------------------------- places ---
 
-    def decode(self, start, end):
+    def decode(self, start: int, end: int) -> str:
         try:
             return self.data[start:end].tobytes().decode()
         except UnicodeDecodeError as error:
@@ -305,8 +327,8 @@ class _RagmdReader:
                 start + error.start, f"not UTF-8 (byte {start + error.start})"
             ) from None
 
-    def line(self, at):
+    def line(self, at: int) -> int:
         return int(np.count_nonzero(self.data[:at] == 10)) + 1
 
-    def fault(self, at, what):
+    def fault(self, at: int, what: str) -> FormatError:
         return FormatError(f"line {self.line(at)}: {what}", at=at)

@@ -1,15 +1,25 @@
-"""Writing .ragmd: one line for one thing, so that a version control system shows what changed and
-nothing else.
-"""
+"""Write .ragmd with one line per item, so that a version control system shows exactly the changes."""
+
+from __future__ import annotations
 
 import contextlib
 import json
 import warnings
+from typing import TYPE_CHECKING
 
 from ragfile import _core
 from ragfile.exchange.collection import timestamp
 from ragfile.exchange.ragmd import front_matter as frontmatter
 from ragfile.ground.atomic_replace import lock, spare
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ragfile.exchange.collection import Collection, JsonObject
+    from ragfile.ground.atomic_replace import ReplaceLock
+    from ragfile.types import Integers, StrPath
+
+    Write = Callable[[bytes], object]
 
 FORMAT_VERSION = "1.0"
 SCALE_DOCUMENTS, SCALE_BYTES = 10_000, 500 << 20
@@ -19,10 +29,11 @@ _encode = json.JSONEncoder(ensure_ascii=False).encode
 
 
 class RagmdScaleWarning(UserWarning):
-    """The collection is larger than a text file is good for."""
+    """Warns that a collection is too large for a text file."""
 
 
-def warn_of_scale(collection, stacklevel=3):
+def warn_of_scale(collection: Collection, stacklevel: int = 3) -> None:
+    """Issue a RagmdScaleWarning for a large collection."""
     if (
         len(collection.documents) > SCALE_DOCUMENTS
         or len(collection.index.data) > SCALE_BYTES // 4 * 3
@@ -38,8 +49,8 @@ def warn_of_scale(collection, stacklevel=3):
 # ------------------------------------------------------------------------------------------------------------ text ---
 
 
-def render(collection, write):
-    """Hands the bytes of a .ragmd file to write(), in order."""
+def render(collection: Collection, write: Write) -> None:
+    """Pass the bytes of a .ragmd file to write(), in order."""
     parts = {
         "Documents": _documents_table,
         "Chunks": _chunks_json,
@@ -58,18 +69,18 @@ def render(collection, write):
     _write_unknown(collection, "Vectors", write)
 
 
-def _bytes(text):
-    """UTF-8; a lone surrogate becomes its escape, which JSON and YAML strings both read back."""
+def _bytes(text: str) -> bytes:
+    """Encode UTF-8, with lone surrogates as escapes, which JSON and YAML strings both decode."""
     return text.encode("utf-8", "backslashreplace")
 
 
-def _write_unknown(collection, follows, write):
+def _write_unknown(collection: Collection, follows: str, write: Write) -> None:
     for after, _, text in collection.sections:
         if after == follows:
             write(_bytes(f"\n{text}\n"))
 
 
-def _front_text(collection):
+def _front_text(collection: Collection) -> str:
     front = collection.front or frontmatter.Frontmatter()
     version = front.values.get("format_version", FORMAT_VERSION)
     return front.text(
@@ -88,7 +99,7 @@ def _front_text(collection):
     )
 
 
-def _documents_table(collection):
+def _documents_table(collection: Collection) -> str:
     rows = [
         "| Document ID | Source | Chunks | Title |",
         "|-------------|--------|--------|-------|",
@@ -101,8 +112,8 @@ def _documents_table(collection):
     return "\n".join(rows) + "\n"
 
 
-def _cell(value):
-    """One line of plain text that ends no cell: for people, never read back."""
+def _cell(value: object) -> str:
+    """Return one line of text for a table cell, which only people read."""
     text = value if isinstance(value, str) else _encode(value)
     if text.isalnum():
         return text
@@ -112,12 +123,12 @@ def _cell(value):
     return text.strip()
 
 
-def _fenced(lines, opening, closing):
+def _fenced(lines: list[str], opening: str, closing: str) -> str:
     body = "".join(("\n", ",\n".join(lines), "\n")) if lines else ""
     return f"```json\n{opening}{body}{closing}\n```\n"
 
 
-def _chunks_json(collection):
+def _chunks_json(collection: Collection) -> str:
     quoted = {name: _quote(name) for name in collection.documents}
     lines = []
     for row, ref in enumerate(collection.refs):
@@ -129,7 +140,7 @@ def _chunks_json(collection):
     return _fenced(lines, "[", "]")
 
 
-def _metadata_json(collection):
+def _metadata_json(collection: Collection) -> str:
     lines = [
         f"  {_quote(name)}: {_document_json(document)}"
         for name, document in collection.documents.items()
@@ -137,32 +148,29 @@ def _metadata_json(collection):
     return _fenced(lines, "{", "}")
 
 
-def _document_json(document):
+def _document_json(document: JsonObject) -> str:
     return _object(
         [f"    {_quote(key)}: {_member_json(value)}" for key, value in document.items()], "  "
     )
 
 
-def _member_json(value):
-    if type(value) is not dict or not value:
+def _member_json(value: object) -> str:
+    if not isinstance(value, dict) or not value:
         return _inline(value)
     return _object([f"      {_quote(key)}: {_inline(item)}" for key, item in value.items()], "    ")
 
 
-def _object(lines, indent):
+def _object(lines: list[str], indent: str) -> str:
     return "{\n" + ",\n".join(lines) + "\n" + indent + "}" if lines else "{}"
 
 
-def _inline(value):
-    """On one line. The kinds that thousands of chunks are made of are written here, the rest by the
-    encoder.
-    """
-    kind = type(value)
-    if kind is str:
+def _inline(value: object) -> str:
+    """Encode a value on one line, with fast paths for the types that most chunks hold."""
+    if isinstance(value, str):
         return _quote(value)
-    if kind is int:
+    if type(value) is int:
         return repr(value)
-    if kind is dict:
+    if isinstance(value, dict):
         return (
             "{"
             + ", ".join([f"{_quote(key)}: {_inline(item)}" for key, item in value.items()])
@@ -171,7 +179,7 @@ def _inline(value):
     return "null" if value is None else _encode(value)
 
 
-def _origin_json(collection):
+def _origin_json(collection: Collection) -> str:
     if not collection.pair:
         return ""
     return _fenced(
@@ -179,16 +187,19 @@ def _origin_json(collection):
     )
 
 
-def checksum(data):
-    """The value of vectors_checksum for the bytes of an index."""
+def checksum(data: Integers) -> str:
+    """Return the vectors_checksum of the bytes of an index."""
     return f"xxh3-64:{_core.hash64(data):016x}"
 
 
-def save(path, collection, *, now=None, allow_large=False, held=None):
-    """Writes the collection to `path`: all of it or nothing, one writer at a time.
+def save(
+    path: StrPath, collection: Collection, *, now: float | None = None,
+    allow_large: bool = False, held: ReplaceLock | None = None,
+) -> None:  # fmt: skip
+    """Write a collection atomically, with one writer at a time.
 
-    The same collection gives the same bytes; `collection.touch()` is what moves updated_at. held is
-    the value of a lock() that the caller is in.
+    The same collection gives the same bytes; `collection.touch()` changes updated_at. `held` is the
+    lock() that the caller holds.
     """
     collection.index.refuse_if_large(allow_large)
     collection.check()

@@ -1,6 +1,5 @@
-"""Stores of other kinds, one a module. A module is imported when it is asked for, and so is the
-library it needs.
+"""Other stores, one per module. Each module, and the library it needs, is imported on first use.
 
-Each has `read(path, **options) -> Collection`, and `write(collection, path, **options)` where
-writing makes sense.
+Each has `read(path, **options) -> Collection`, and `write(collection, path, **options)` unless the
+format is read-only.
 """

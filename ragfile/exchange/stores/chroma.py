@@ -1,17 +1,38 @@
-"""A local Chroma collection: texts as its documents, where they come from as its metadata."""
+"""A local Chroma collection, with texts as documents and their origins as metadata."""
 
-from typing import Any
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 import chromadb
 import numpy as np
 
 from ragfile.exchange.rows import Passage, gathered, passages
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, Protocol
+
+    from ragfile.exchange.collection import Collection, JsonObject
+    from ragfile.types import StrPath
+
+    class Client(Protocol):
+        """A client of Chroma, whose own types refuse the plain lists that it accepts."""
+
+        @property
+        def create_collection(self) -> Callable[..., Any]: ...
+        @property
+        def get_collection(self) -> Callable[..., Any]: ...
+        @property
+        def list_collections(self) -> Callable[..., Any]: ...
+
+
 BATCH = 1000
 SPACES = {"ip": "ip", "l2": "l2"}
 
 
-def write(collection, path, *, name="ragfile"):
+def write(collection: Collection, path: StrPath, *, name: str = "ragfile") -> None:
+    """Create a Chroma collection of the passages."""
     space = SPACES.get(collection.index.metric, "ip")
     target = _client(path).create_collection(
         name, metadata={"hnsw:space": space, "model_name": collection.model_name or ""}
@@ -27,7 +48,8 @@ def write(collection, path, *, name="ragfile"):
         )
 
 
-def read(path, *, name=None):
+def read(path: StrPath, *, name: str | None = None) -> Collection:
+    """Read a Chroma collection, by default the first."""
     client = _client(path)
     name = name or client.list_collections()[0].name
     source = client.get_collection(name)
@@ -36,18 +58,18 @@ def read(path, *, name=None):
     found = [
         _passage(got["ids"][n], got["documents"][n], dict(got["metadatas"][n] or {})) for n in order
     ]
-    said = source.metadata or {}
+    properties = source.metadata or {}
     vectors = np.asarray(got["embeddings"], np.float32)[order]
-    metric = "l2" if said.get("hnsw:space", "l2") == "l2" else "ip"
-    return gathered(found, vectors, model_name=said.get("model_name") or None, metric=metric)
+    metric = "l2" if properties.get("hnsw:space", "l2") == "l2" else "ip"
+    return gathered(found, vectors, model_name=properties.get("model_name") or None, metric=metric)
 
 
-def _client(path) -> Any:
+def _client(path: StrPath) -> Client:
     settings = chromadb.config.Settings(anonymized_telemetry=False)
     return chromadb.PersistentClient(str(path), settings=settings)
 
 
-def _place(passage):
+def _place(passage: Passage) -> dict[str, str]:
     return {
         "document_id": passage.document_id,
         "chunk_key": passage.chunk_key,
@@ -56,13 +78,13 @@ def _place(passage):
     }
 
 
-def _plain(metadata):
+def _plain(metadata: JsonObject) -> JsonObject:
     return {
         key: value for key, value in metadata.items() if isinstance(value, (str, int, float, bool))
     }
 
 
-def _passage(name, text, metadata):
+def _passage(name: str, text: str | None, metadata: JsonObject) -> Passage:
     taken = {
         key: str(metadata.pop(key, "") or "")
         for key in ("document_id", "chunk_key", "source", "title")

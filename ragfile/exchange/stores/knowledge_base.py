@@ -1,14 +1,14 @@
-"""A 1.0 .ragfile as a collection, and back.
+"""Convert between a 1.0 .ragfile and a collection.
 
-What came from FAISS + JSON or .ragmd carries its origin (origin.py) and comes back as it was, byte
-for byte. What was built here goes out with all that a file records of it: the way back makes the
-same file again.
+A file converted from FAISS + JSON or .ragmd contains its origin (origin.py) and is restored byte for
+byte. A file built here takes its whole configuration along, so that the way back makes the same file.
 """
 
 from __future__ import annotations
 
 import contextlib
 import json
+import os
 import re
 import warnings
 from typing import TYPE_CHECKING
@@ -30,18 +30,24 @@ from ragfile.file.row_segment import unpack
 from ragfile.ingest.analysis import Analysis
 from ragfile.records import Chunk, Document
 from ragfile.search.file_rows import rows_of
-from ragfile.write.writer import DEFAULT, Writer, fusion_record, model_record
+from ragfile.write.analysis_record import DEFAULT
+from ragfile.write.writer import Writer, fusion_record, model_record
 
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Iterator
+
+    from ragfile.exchange.collection import JsonObject
+    from ragfile.file.row_segment import StoredDocument
+    from ragfile.search.file_rows import FileRows
+    from ragfile.types import Booleans, Float32s, Floats, Metric, StrPath
 
 ORIGIN = "rag.origin"
-RECORD = "ragfile"  # the frontmatter key under which a .ragmd keeps what a .ragfile recorded
+RECORD = "ragfile"  # the front matter key of a .ragfile's configuration in a .ragmd
 METRICS = {"ip": "ip", "cosine": "ip", "l2": "l2"}
 
 
-def read(path):
-    """The collection in a file."""
+def read(path: StrPath) -> Collection:
+    """Return the collection of a file."""
     with rows_of(path) as archive:
         section = archive.file.section(ORIGIN, 0)
         if section is not None:
@@ -49,17 +55,18 @@ def read(path):
         return _from_records(archive)
 
 
-def write(collection, path):
-    """A file that gives the collection back."""
+def write(collection: Collection, path: StrPath) -> None:
+    """Write a file from which read() restores the collection."""
     if _is_recorded(collection):
         _write_records(collection, path)
     else:
         _write_with_origin(collection, path)
 
 
-def _is_recorded(collection):
-    """Whether a .ragfile wrote the collection. Documents that a program put in later can lack tags and
-    metadata, but their chunks must be named by their numbers.
+def _is_recorded(collection: Collection) -> bool:
+    """Return whether a .ragfile is the source of the collection.
+
+    Documents added later may lack tags and metadata, but their chunks must be named by number.
     """
     if collection.front is None or RECORD not in collection.front.values:
         return False
@@ -73,16 +80,16 @@ _NUMBERED = re.compile(r"chunk-[0-9]+", re.ASCII)
 # ------------------------------------------------------------------------------------------------------- with an origin --
 
 
-def _from_origin(archive, section):
+def _from_origin(archive: FileRows, section: _core.Section) -> Collection:
     stream = _core.Stream(section, unpack)
 
-    def text_of(doc_id):
+    def text_of(doc_id: str) -> str:
         document = archive.document(doc_id)
         if document is None:
             raise KeyError(doc_id)
         return document.text
 
-    def vector_of(doc_id, index):
+    def vector_of(doc_id: str, index: int) -> Floats:
         row = archive.row(f"{doc_id}#{index}")
         if row is None:
             raise KeyError((doc_id, index))
@@ -93,10 +100,8 @@ def _from_origin(archive, section):
 
 
 @contextlib.contextmanager
-def _fitting(what):
-    """What a record of ours tells is taken at its word; where that cannot be, it is the record that
-    is wrong.
-    """
+def _fitting(what: str) -> Iterator[None]:
+    """Report errors from an unvalidated record as CorruptError."""
     try:
         yield
     except FormatError:
@@ -109,20 +114,17 @@ def _fitting(what):
         OverflowError,
         RecursionError,
     ) as error:
-        raise CorruptError(
-            f"{what} is not what it must be: {type(error).__name__}: {error}"
-        ) from None
+        raise CorruptError(f"{what} is malformed: {type(error).__name__}: {error}") from None
 
 
-def _write_with_origin(collection, path):
+def _write_with_origin(collection: Collection, path: StrPath) -> None:
     origin, texts, places = pack(collection)
     vectors = _rows(collection)
-    rows = {}
+    rows: dict[str, list[tuple[int, int]]] = {}
     for row, place in places.items():
-        if place is not None:
-            rows.setdefault(place[0], []).append((place[1], row))
+        rows.setdefault(place.document_id, []).append((place.chunk_index, row))
     config = _model(collection)
-    metric = collection.index.metric if collection.index.metric in METRICS else "ip"
+    metric: Metric = "l2" if collection.index.metric == "l2" else "ip"
     with Writer(path, dim=collection.dim, metric=metric, config=config) as w:
         for doc_id, document in collection.documents.items():
             held = sorted(rows.pop(doc_id, ()))
@@ -139,30 +141,29 @@ def _write_with_origin(collection, path):
         w.draft.add_section(ORIGIN, _stream(origin), items=len(collection))
 
 
-def _model(collection):
-    """What the file records of the collection's model. The embedded one's name says which it is,
-    and asks for no consent.
-    """
+def _model(collection: Collection) -> JsonObject:
+    """Return the model entry of the file; the default model is recognized by name and dimension."""
     name, own = collection.model_name, StaticEmbedder()
     if name == own.model.name and collection.dim == own.model.dims:
         return {"model": model_record(own, "default"), "fusion": fusion_record(own)}
     return {"model": {"name": name, "dims": collection.dim, "spec": None} if name else None}
 
 
-def _chunk_of(collection, doc_id, document, index, row):
-    """Row as a chunk: a span of the document's text where it is one, else loose."""
+def _chunk_of(
+    collection: Collection, doc_id: str, document: JsonObject, index: int, row: int
+) -> Chunk:
+    """Return a row as a chunk: a span of its document's text where possible."""
     text, chunk = collection.text(row) or "", collection.chunk(row) or {}
-    start: Any = chunk.get("i_start")
-    full = document.get("full_text") or ""
-    is_span = text and isinstance(start, int) and start >= 0
-    if not is_span or full[start : start + len(text)] != text:
+    stored, full = chunk.get("i_start"), document.get("full_text") or ""
+    start = stored if text and isinstance(stored, int) and stored >= 0 else -1
+    if full[start : start + len(text)] != text:
         start = -1
     key = {"key": collection.refs[row]["chunk_key"]}
     return Chunk(doc_id, index, text, (), key, start, start + len(text) if start >= 0 else -1)
 
 
-def _plain(value):
-    """A dict that the metadata of a file can hold, or nothing."""
+def _plain(value: object) -> JsonObject:
+    """Return metadata that a file can hold, or an empty dict."""
     try:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):
@@ -170,8 +171,8 @@ def _plain(value):
     return value if isinstance(value, dict) else {}
 
 
-def _rows(collection):
-    """The vectors of any index as float32 rows."""
+def _rows(collection: Collection) -> Float32s:
+    """Return the vectors of any index as float32 rows."""
     if collection.index.is_flat:
         return np.asarray(collection.index.vectors)
     from ragfile.exchange.faiss.native import rows
@@ -179,7 +180,7 @@ def _rows(collection):
     return rows(collection.index)
 
 
-def _stream(data):
+def _stream(data: bytes) -> bytes:
     out = bytearray()
     builder = _core.StreamBuilder(out.extend, zstandard.ZstdCompressor(level=9).compress, 1 << 20)
     builder.write(data)
@@ -190,11 +191,9 @@ def _stream(data):
 # --------------------------------------------------------------------------------------------------- with all records --
 
 
-def _from_records(archive):
+def _from_records(archive: FileRows) -> Collection:
     if not archive.has_vectors:
-        raise ValueError(
-            f"{archive.path} has no vectors, and what it is to become cannot be without"
-        )
+        raise ValueError(f"{archive.path} has no vectors, which the other format requires")
     for name in archive.file.strategies:
         if not sections.is_known(name):
             warnings.warn(
@@ -202,12 +201,14 @@ def _from_records(archive):
                 UserWarning,
                 stacklevel=4,
             )
-    documents, refs, vectors = {}, [], []
+    documents: dict[str, JsonObject] = {}
+    refs: list[JsonObject] = []
+    vectors: list[Float32s] = []
     _warn_of_bare(archive)
     for segment in archive.segments:
-        for there in segment.live_documents():
-            stored, bare = there.vectors
-            name, document, rows = there.id, _document(there, len(refs), bare), there.rows
+        for old in segment.live_documents():
+            stored, bare = old.vectors
+            name, document, rows = old.id, _document(old, len(refs), bare), old.rows
             if not name or name in documents or len(document["chunks"]) != len(rows):
                 raise CorruptError(
                     f"document {name!r} of {archive.path}, or one of its chunks, appears twice or has no name"
@@ -230,18 +231,23 @@ def _from_records(archive):
     return Collection(index, refs, documents, model, front=front)
 
 
-def _warn_of_bare(archive):
+def _warn_of_bare(archive: FileRows) -> None:
     if archive.has_bare_rows:
         count = len(archive) - int(archive.vector_mask().sum())
         what = "in the other format they are chunks of their documents, and no rows of its index"
         warnings.warn(f"{count} chunks have no vector: {what}", UserWarning, stacklevel=5)
 
 
-def _document(there, first_row, bare):
-    """A stored document as a dict. A chunk without a vector has no row."""
-    made, record, segment = there.read(), there.record, there.segment
+def _document(old: StoredDocument, first_row: int, bare: Booleans) -> JsonObject:
+    """Return a stored document as a dict; chunks without a vector have no row."""
+    made, record, segment = old.read(), old.record, old.segment
     full_text = made.text if record.has_text else None
-    document = {"id": made.id, "source": made.source, "content": {}, "full_text": full_text}
+    document: JsonObject = {
+        "id": made.id,
+        "source": made.source,
+        "content": {},
+        "full_text": full_text,
+    }
     document |= {"metadata": made.metadata, "tags": list(made.tags), "chunks": {}}
     document |= {
         name: value for name, value in (("original", made.edits), ("body", made.body)) if value
@@ -250,10 +256,9 @@ def _document(there, first_row, bare):
     for row, is_bare in zip(record.rows, bare.tolist(), strict=True):
         chunk = segment.records.chunk(row)
         key, own = f"chunk-{chunk.index}", segment.fields(chunk.meta_at, chunk.meta_size)
-        entry, has_span = (
-            {"i_start": None, "i_end": None, "faiss_id": None if is_bare else next(numbers)},
-            chunk.char_start is not None,
-        )
+        number = None if is_bare else next(numbers)
+        entry: JsonObject = {"i_start": None, "i_end": None, "faiss_id": number}
+        has_span = chunk.char_start is not None
         if chunk.start + chunk.size <= record.text_size:
             if has_span:
                 entry["i_start"], entry["i_end"] = chunk.span
@@ -265,7 +270,7 @@ def _document(there, first_row, bare):
     return document
 
 
-def _analysis_record(archive):
+def _analysis_record(archive: FileRows) -> JsonObject | None:
     lexicon = next(
         (s.lexicon for s in archive.segments if s.section("rag.terms") is not None), None
     )
@@ -276,14 +281,15 @@ def _analysis_record(archive):
     )
 
 
-def _write_records(collection, path):
+def _write_records(collection: Collection, path: StrPath) -> None:
+    assert collection.front is not None
     with _fitting(f"the record {RECORD!r}"):
         record = json.loads(collection.front.values[RECORD])
-        config, told = (
-            recorded.read_config(json.dumps(record["config"]).encode(), path),
-            record["analysis"],
-        )
-        analysis = Analysis.recorded(told["text"], told["k1"], told["b"]) if told else DEFAULT
+        config = recorded.read_config(json.dumps(record["config"]).encode(), os.fspath(path))
+        bm25 = record["analysis"]
+        analysis: Analysis | None = DEFAULT
+        if bm25:
+            analysis = Analysis.recorded(bm25["text"], bm25["k1"], bm25["b"])
     if not config.get("bm25", True):
         analysis = None
     vectors = _rows(collection)
@@ -297,26 +303,22 @@ def _write_records(collection, path):
                     _chunk_from(doc_id, document, key, entry)
                     for key, entry in document["chunks"].items()
                 ]
-                rows, text = (
-                    [entry["faiss_id"] for entry in document["chunks"].values()],
-                    document.get("full_text"),
-                )
+                rows = [entry["faiss_id"] for entry in document["chunks"].values()]
+                text = document.get("full_text")
                 source, tags = document.get("source", ""), tuple(document.get("tags", ()))
                 metadata = document.get("metadata", {})
                 way_back = {"edits": document.get("original", ()), "body": document.get("body", 0)}
-                made, held = (
-                    Document(doc_id, text or "", source, metadata, tags, **way_back),
-                    [None if row is None else vectors[row] for row in rows],
-                )
+                made = Document(doc_id, text or "", source, metadata, tags, **way_back)
+                held = [None if row is None else vectors[row] for row in rows]
                 w.add_document(made, chunks, held if rows else None, has_text=text is not None)
 
 
-def _chunk_from(doc_id, document, key, entry):
+def _chunk_from(doc_id: str, document: JsonObject, key: str, entry: JsonObject) -> Chunk:
     index = key.removeprefix("chunk-")
     if not index.isdecimal():
         raise CorruptError(f"chunk {key!r} of {doc_id!r} is not named as a .ragfile names them")
     start, stop = entry["i_start"], entry["i_end"]
-    tags = tuple(entry.get("tags", document.get("tags", ())))
+    tags = tuple(entry["tags"] if "tags" in entry else document.get("tags", ()))
     metadata = entry.get("metadata", {})
     if start is None:
         at = entry.get("start", -1)

@@ -1,41 +1,55 @@
-"""A folder that LangChain's FAISS store saved: index.faiss and index.pkl.
+"""A folder saved by LangChain's FAISS store: index.faiss and index.pkl.
 
-A pickle can run any program, so it is opened only when the caller says that it is trusted. Even
-then nothing is imported: its three classes become plain containers here, and any other name is
-refused.
+A pickle can run any program, so it is opened only with trust_pickle=True. Even then nothing is
+imported: its three classes become plain containers here, and any other name is refused.
 """
+
+from __future__ import annotations
 
 import os
 import pickle
+from typing import TYPE_CHECKING
 
 from ragfile.errors import FormatError
 from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.rows import Passage, gathered
 
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from ragfile.exchange.collection import Collection
+    from ragfile.types import StrPath
+
+    class Document(Protocol):
+        """What is read of a document, whose attributes are those of an unchecked pickle."""
+
+        page_content: str
+
 
 class _PickledObject:
-    """Stands for a document or a document store: whatever state was pickled, as attributes."""
+    """A document or a document store, with its pickled state as attributes."""
 
-    def __setstate__(self, state):
+    def __setstate__(self, state: object) -> None:
         self.__dict__.update(state.get("__dict__", state) if isinstance(state, dict) else {})
 
 
 class _Plain(pickle.Unpickler):
-    def find_class(self, module, name):
+    """Loads known classes as _PickledObject, and refuses all others."""
+
+    def find_class(self, module: str, name: str) -> type[_PickledObject]:
         if module.split(".")[0].startswith("langchain") and name in (
             "Document",
             "InMemoryDocstore",
         ):
             return _PickledObject
-        raise FormatError(
-            f"index.pkl asks for {module}.{name}, which a document store has no use for"
-        )
+        raise FormatError(f"index.pkl asks for {module}.{name}, which no document store uses")
 
 
-def read(path, *, trust_pickle=False):
+def read(path: StrPath, *, trust_pickle: bool = False) -> Collection:
+    """Read the folder, if its pickle is trusted."""
     if not trust_pickle:
         raise FormatError(
-            f"{path}/index.pkl is a pickle, and opening one can run any program; say --trust-pickle if you made it yourself"
+            f"{path}/index.pkl is a pickle, and opening one can run any program; use --trust-pickle if you made it yourself"
         )
     index = Index.read(os.path.join(path, "index.faiss"))
     with open(os.path.join(path, "index.pkl"), "rb") as file:
@@ -55,7 +69,7 @@ def read(path, *, trust_pickle=False):
     return gathered(found, index.vectors, metric=index.metric)
 
 
-def _passage(name, document):
+def _passage(name: object, document: Document) -> Passage:
     metadata = dict(getattr(document, "metadata", None) or {})
     source = str(metadata.get("source") or "")
     plain = {

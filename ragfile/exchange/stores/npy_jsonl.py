@@ -1,17 +1,25 @@
-"""A folder of vectors.npy, chunks.jsonl, documents.jsonl and note.json: nothing that two lines of
-any language cannot read.
-"""
+"""A folder of vectors.npy, chunks.jsonl, documents.jsonl and note.json, easy to read in any language."""
+
+from __future__ import annotations
 
 import json
 import os
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from ragfile.errors import FormatError
 from ragfile.exchange.stores import tables
 
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
 
-def write(collection, path):
+    from ragfile.exchange.collection import Collection
+    from ragfile.types import StrPath
+
+
+def write(collection: Collection, path: StrPath) -> None:
+    """Write the four files."""
     os.makedirs(path, exist_ok=True)
     np.save(os.path.join(path, "vectors.npy"), collection.index.vectors)
     _write_lines(path, "documents", tables.DOCUMENT_COLUMNS, tables.document_rows(collection))
@@ -20,7 +28,8 @@ def write(collection, path):
         json.dump(tables.note(collection), file, indent=2)
 
 
-def read(path):
+def read(path: StrPath) -> Collection:
+    """Read the four files."""
     vectors = np.load(os.path.join(path, "vectors.npy"), allow_pickle=False)
     documents = [body for (body,) in _read_lines(path, "documents", "body")]
     chunks = list(_read_lines(path, "chunks", "document_id", "chunk_key"))
@@ -29,18 +38,20 @@ def read(path):
     return tables.collection_of(documents, chunks, vectors, note)
 
 
-def _write_lines(path, name, columns, rows):
+def _write_lines(
+    path: StrPath, name: str, columns: Sequence[str], rows: Iterable[Iterable[object]]
+) -> None:
     with open(os.path.join(path, f"{name}.jsonl"), "w", encoding="utf-8") as file:
         for row in rows:
             file.write(json.dumps(dict(zip(columns, row, strict=True)), ensure_ascii=False) + "\n")
 
 
-def _read_lines(path, name, *keys):
-    """What the lines of a file say of the keys."""
+def _read_lines(path: StrPath, name: str, *keys: str) -> Iterator[tuple[str, ...]]:
+    """Yield the values of these keys from each line."""
     with open(os.path.join(path, f"{name}.jsonl"), encoding="utf-8") as file:
         for number, line in enumerate(file, 1):
             where = f"{name}.jsonl, line {number}"
-            said = tables.parsed(line, where)
-            if missing := [key for key in keys if not isinstance(said.get(key), str)]:
+            fields = tables.parsed(line, where)
+            if missing := [key for key in keys if not isinstance(fields.get(key), str)]:
                 raise FormatError(f"{where}: {missing[0]} is missing, or is not text")
-            yield tuple(said[key] for key in keys)
+            yield tuple(fields[key] for key in keys)

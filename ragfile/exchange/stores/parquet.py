@@ -1,8 +1,9 @@
-"""One Parquet file of chunks with their vectors; documents and the note travel in the schema's
-metadata.
-"""
+"""One Parquet file of chunks with vectors; the schema's metadata holds the documents and the note."""
+
+from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow
@@ -12,13 +13,17 @@ from ragfile.errors import FormatError
 from ragfile.exchange.rows import Passage, gathered
 from ragfile.exchange.stores import tables
 
+if TYPE_CHECKING:
+    from ragfile.exchange.collection import Collection
+    from ragfile.types import StrPath
+
 DOCUMENTS, NOTE = b"ragfile.documents", b"ragfile.note"
 TYPES = (pyarrow.int64(), *(pyarrow.string(),) * 3, *(pyarrow.int64(),) * 2)
 
 
-def to_arrow(collection):
-    """The chunks as an Arrow table."""
-    columns = list(zip(*tables.chunk_rows(collection), strict=True)) or [[]] * len(TYPES)
+def to_arrow(collection: Collection) -> pyarrow.Table:
+    """Return the chunks as an Arrow table."""
+    columns = list(zip(*tables.chunk_rows(collection), strict=True)) or [()] * len(TYPES)
     arrays = [pyarrow.array(column, kind) for column, kind in zip(columns, TYPES, strict=True)]
     values = pyarrow.array(collection.index.vectors.reshape(-1))
     arrays.append(pyarrow.FixedSizeListArray.from_arrays(values, collection.dim))
@@ -29,9 +34,10 @@ def to_arrow(collection):
     ).replace_schema_metadata(metadata)
 
 
-def from_arrow(table):
-    """The collection in such a table; in any table that has text and embedding columns, one
-    document a row.
+def from_arrow(table: pyarrow.Table) -> Collection:
+    """Return the collection of a table.
+
+    A table from elsewhere needs columns text and embedding; without ids, each row is a document.
     """
     names = set(table.column_names)
     if not {"text", "embedding"} <= names:
@@ -64,9 +70,11 @@ def from_arrow(table):
     return gathered(found, vectors)
 
 
-def write(collection, path):
+def write(collection: Collection, path: StrPath) -> None:
+    """Write a Parquet file."""
     parquet.write_table(to_arrow(collection), path)
 
 
-def read(path):
+def read(path: StrPath) -> Collection:
+    """Read a Parquet file with columns text and embedding."""
     return from_arrow(parquet.read_table(path))

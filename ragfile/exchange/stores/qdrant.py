@@ -1,17 +1,25 @@
-"""A local Qdrant collection (a folder): texts and where they come from as payload."""
+"""A local Qdrant collection (a folder), with texts and their origins as payload."""
+
+from __future__ import annotations
 
 import contextlib
+from typing import TYPE_CHECKING
 
 import numpy as np
 from qdrant_client import QdrantClient, models
 
 from ragfile.exchange.rows import Passage, gathered, passages
 
+if TYPE_CHECKING:
+    from ragfile.exchange.collection import Collection
+    from ragfile.types import Float32s, StrPath
+
 BATCH = 1000
 DISTANCES = {"ip": models.Distance.DOT, "l2": models.Distance.EUCLID}
 
 
-def write(collection, path, *, name="ragfile"):
+def write(collection: Collection, path: StrPath, *, name: str = "ragfile") -> None:
+    """Create a Qdrant collection of the passages."""
     distance = DISTANCES.get(collection.index.metric, models.Distance.DOT)
     with contextlib.closing(QdrantClient(path=str(path))) as client:
         client.create_collection(name, models.VectorParams(size=collection.dim, distance=distance))
@@ -23,7 +31,8 @@ def write(collection, path, *, name="ragfile"):
             client.upsert(name, points[at : at + BATCH])
 
 
-def read(path, *, name=None):
+def read(path: StrPath, *, name: str | None = None) -> Collection:
+    """Read a Qdrant collection, by default the first."""
     with contextlib.closing(QdrantClient(path=str(path))) as client:
         name = name or client.get_collections().collections[0].name
         distance = client.get_collection(name).config.params.vectors.distance
@@ -38,12 +47,12 @@ def read(path, *, name=None):
     points.sort(key=lambda point: (isinstance(point.id, str), point.id))
     found = [_passage(point) for point in points]
     vectors = np.array([point.vector for point in points], np.float32)
-    model = next((said for point in points if (said := (point.payload or {}).get("model"))), None)
+    model = next((name for point in points if (name := (point.payload or {}).get("model"))), None)
     metric = "l2" if distance == models.Distance.EUCLID else "ip"
     return gathered(found, vectors, model_name=str(model) if model else None, metric=metric)
 
 
-def _point(p, vector, model):
+def _point(p: Passage, vector: Float32s, model: str | None) -> models.PointStruct:
     payload = {
         "text": p.text,
         "document_id": p.document_id,
@@ -57,7 +66,7 @@ def _point(p, vector, model):
     )
 
 
-def _passage(point):
+def _passage(point: models.Record) -> Passage:
     held = dict(point.payload or {})
     metadata = held.get("metadata")
     return Passage(

@@ -1,4 +1,4 @@
-"""A folder of mmap-ninja maps: vectors and texts can be opened by row without loading anything."""
+"""A folder of mmap-ninja maps, which give access to single vectors and texts without loading all."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ from mmap_ninja.string import StringsMmap
 from ragfile.exchange.stores import tables
 
 if TYPE_CHECKING:
-    from typing import Any
+    from ragfile.exchange.collection import Collection
+    from ragfile.types import StrPath
 
 FOLDERS = ("vectors", "texts", "chunks", "documents")
 
 
-def write(collection, path):
+def write(collection: Collection, path: StrPath) -> None:
+    """Write the maps and note.json."""
     os.makedirs(path, exist_ok=True)
     rows = list(tables.chunk_rows(collection))
     lists = {
@@ -35,12 +37,14 @@ def write(collection, path):
         json.dump(tables.note(collection), file)
 
 
-def read(path):
+def read(path: StrPath) -> Collection:
+    """Read the maps and note.json."""
     vectors = RaggedMmap(os.path.join(path, "vectors"))
-    chunks: Any = StringsMmap(os.path.join(path, "chunks"))
+    chunks = StringsMmap(os.path.join(path, "chunks"))
     documents = StringsMmap(os.path.join(path, "documents"))
     with open(os.path.join(path, "note.json"), encoding="utf-8") as file:
-        said = tables.parsed(file.read(), "note.json")
+        note = tables.parsed(file.read(), "note.json")
     rows = np.array([vectors[row] for row in range(len(vectors))], np.float32)
     keys = [json.loads(str(chunks[row])) for row in range(len(chunks))]
-    return tables.collection_of([documents[n] for n in range(len(documents))], keys, rows, said)
+    texts = [str(documents[number]) for number in range(len(documents))]
+    return tables.collection_of(texts, keys, rows, note)

@@ -1,18 +1,22 @@
-"""A SQLite database with a sqlite-vec table: `chunk_vectors` answers `WHERE embedding MATCH ? ORDER
-BY distance`.
-"""
+"""A SQLite database with a sqlite-vec table, searched by `WHERE embedding MATCH ? ORDER BY distance`."""
+
+from __future__ import annotations
 
 # Where the package is missing, pyright takes this very module for it.
 # pyright: reportAttributeAccessIssue=false
-
 import contextlib
 import sqlite3
+from typing import TYPE_CHECKING
 
 import numpy as np
 import sqlite_vec
 
 from ragfile.errors import FormatError
 from ragfile.exchange.stores import tables
+
+if TYPE_CHECKING:
+    from ragfile.exchange.collection import Collection
+    from ragfile.types import StrPath
 
 SCHEMA = """
 CREATE TABLE note (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -22,7 +26,8 @@ CREATE VIRTUAL TABLE chunk_vectors USING vec0(embedding float[{dim}] distance_me
 """
 
 
-def write(collection, path):
+def write(collection: Collection, path: StrPath) -> None:
+    """Create the database."""
     metric = (
         "l2" if collection.index.metric == "l2" else "cosine"
     )  # sqlite-vec has no inner product
@@ -39,10 +44,11 @@ def write(collection, path):
         database.executemany("INSERT INTO chunk_vectors(rowid, embedding) VALUES (?, ?)", rows)
 
 
-def read(path):
+def read(path: StrPath) -> Collection:
+    """Read a database that write() created."""
     with contextlib.closing(_open(f"file:{path}?mode=ro", uri=True)) as database:
         try:
-            said = dict(database.execute("SELECT key, value FROM note"))
+            note = dict(database.execute("SELECT key, value FROM note"))
             documents = [
                 body for (body,) in database.execute("SELECT body FROM documents ORDER BY rowid")
             ]
@@ -60,15 +66,15 @@ def read(path):
             raise FormatError(f"{path}: {error}") from None
     width = int(dim.split("float[")[1].split("]")[0])
     matrix = np.frombuffer(b"".join(vectors), np.float32).reshape(-1, width)
-    return tables.collection_of(documents, chunks, matrix, said)
+    return tables.collection_of(documents, chunks, matrix, note)
 
 
-def _open(path, **options):
+def _open(path: StrPath, *, uri: bool = False) -> sqlite3.Connection:
     if not hasattr(sqlite3.Connection, "enable_load_extension"):
         raise ValueError(
-            "this Python's sqlite3 was built without loadable extensions, which sqlite-vec is"
+            "this Python's sqlite3 was built without loadable extensions, which sqlite-vec needs"
         )
-    database = sqlite3.connect(path, **options)
+    database = sqlite3.connect(path, uri=uri)
     database.enable_load_extension(True)
     sqlite_vec.load(database)
     database.enable_load_extension(False)

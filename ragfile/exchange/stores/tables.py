@@ -1,29 +1,55 @@
-"""A collection as two tables and a note, the shape that files and databases of tables share.
+"""A collection as two tables and a note, the schema shared by all tabular stores.
 
-documents(id, source, title, body)      body: the document as JSON, whole
+documents(id, source, title, body)      body: the whole document as JSON
 chunks(row_id, document_id, chunk_key, text, i_start, i_end, embedding)
 note(key, value)                        model_name, metric, created_at, updated_at
 """
 
+from __future__ import annotations
+
 import json
+from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile.errors import FormatError
-from ragfile.exchange.collection import Collection
+from ragfile.exchange.collection import Collection, JsonObject
 from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.rows import passages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from ragfile.types import Vectors
 
 DOCUMENT_COLUMNS = ("id", "source", "title", "body")
 CHUNK_COLUMNS = ("row_id", "document_id", "chunk_key", "text", "i_start", "i_end")
 NOTE_KEYS = ("model_name", "created_at", "updated_at")
 
 
-def document_rows(collection):
-    """One tuple per document, in order. The body escapes what is not ASCII, so a lone surrogate
-    passes any store.
-    """
+class DocumentRow(NamedTuple):
+    """A row of the table of documents."""
+
+    id: str
+    source: str
+    title: str
+    body: str
+
+
+class ChunkRow(NamedTuple):
+    """A row of the table of chunks, without its vector."""
+
+    row_id: int
+    document_id: str
+    chunk_key: str
+    text: str
+    i_start: int | None
+    i_end: int | None
+
+
+def document_rows(collection: Collection) -> Iterator[DocumentRow]:
+    """Yield one row per document, in order, with a body in ASCII, which any store keeps."""
     for name, document in collection.documents.items():
         title = (document.get("content") or {}).get("title")
-        yield (
+        yield DocumentRow(
             _clean(name),
             _clean(document.get("source")),
             _clean(title),
@@ -31,14 +57,15 @@ def document_rows(collection):
         )
 
 
-def chunk_rows(collection):
-    """One tuple per row, without its vector."""
+def chunk_rows(collection: Collection) -> Iterator[ChunkRow]:
+    """Yield one row per vector, in order."""
     for p in passages(collection):
-        yield p.row, _clean(p.document_id), _clean(p.chunk_key), _clean(p.text), p.start, p.end
+        ids = _clean(p.document_id), _clean(p.chunk_key)
+        yield ChunkRow(p.row, *ids, _clean(p.text), p.start, p.end)
 
 
-def note(collection):
-    """What is said once of all, as pairs of text."""
+def note(collection: Collection) -> dict[str, str]:
+    """Return the properties of the whole collection, as text."""
     found = {key: getattr(collection, key) for key in NOTE_KEYS}
     return {
         key: value
@@ -47,24 +74,29 @@ def note(collection):
     }
 
 
-def collection_of(documents, chunks, vectors, said):
-    """The collection again: rows as above, in row order, and their vectors."""
-    held = {}
+def collection_of(
+    documents: Iterable[str],
+    chunks: Iterable[Sequence[str]],
+    vectors: Vectors,
+    properties: JsonObject,
+) -> Collection:
+    """Restore a collection from documents' bodies, (document id, chunk key) pairs, vectors and note."""
+    held: dict[str, JsonObject] = {}
     for body in documents:
         document = parsed(body, "a document's body")
         if not isinstance(document.get("id"), str):
             raise FormatError("a document's body has no id")
         held[document["id"]] = document
     refs = [{"document_id": name, "chunk_key": key} for name, key in chunks]
-    collection = Collection(Index.of(vectors, said.get("metric", "ip")), refs, held)
+    collection = Collection(Index.of(vectors, properties.get("metric", "ip")), refs, held)
     for key in NOTE_KEYS:
-        setattr(collection, key, said.get(key))
+        setattr(collection, key, properties.get(key))
     collection.check()
     return collection
 
 
-def parsed(raw, what):
-    """A JSON object in some text, or a FormatError that says what is none."""
+def parsed(raw: str | bytes, what: str) -> JsonObject:
+    """Return a JSON object, or raise a FormatError that names its place."""
     try:
         found = json.loads(raw)
     except (TypeError, ValueError, RecursionError) as error:
@@ -74,7 +106,7 @@ def parsed(raw, what):
     return found
 
 
-def _clean(value):
-    """Text that every store takes: no lone surrogates, no NUL."""
+def _clean(value: object) -> str:
+    """Return text that every store accepts: no lone surrogates, no NUL."""
     text = value if isinstance(value, str) else "" if value is None else str(value)
     return text.encode("utf-8", "replace").decode().replace("\x00", "\ufffd")

@@ -7,13 +7,34 @@ from one thread.
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Protocol
 
 from ragfile.ground.extras import optional
 from ragfile.ingest.loaders.contract import Extracted, LimitError, Limits, LoadError, Part
 
 # How pdfium marks a hyphen that breaks a word at the end of a line.
 _HYPHEN = re.compile("[\ufffe\x02](?:\r?\n)?")
+
+
+class _TextPage(Protocol):
+    """What is used of a pypdfium2.PdfTextPage."""
+
+    def get_text_bounded(self) -> str: ...
+    def close(self) -> None: ...
+
+
+class _Page(Protocol):
+    """What is used of a pypdfium2.PdfPage."""
+
+    def get_textpage(self) -> _TextPage: ...
+    def close(self) -> None: ...
+
+
+class _PdfDocument(Protocol):
+    """What is used of a pypdfium2.PdfDocument to read its pages."""
+
+    def __len__(self) -> int: ...
+    def __getitem__(self, index: int, /) -> _Page: ...
 
 
 def parse(raw: bytes, limits: Limits) -> Iterator[Extracted]:
@@ -32,7 +53,7 @@ def parse(raw: bytes, limits: Limits) -> Iterator[Extracted]:
         document.close()
 
 
-def _pages(document: Any) -> Iterator[Part]:  # Any: pypdfium2 is imported on use
+def _pages(document: _PdfDocument) -> Iterator[Part]:
     for number in range(len(document)):
         page = document[number]
         text_page = page.get_textpage()

@@ -1,32 +1,37 @@
-"""Who carries out tasks: this process, a pool of processes, or an engine on many machines.
+"""Executors of tasks: this process, a pool of processes, or a cluster.
 
-An executor has `run(tasks)`, which gives a Leg or a Failure for each task in order, `map(function, items)` for work that
-builds shards, and `close()`. Tasks are pure, so a worker that dies costs time and nothing else.
+An executor has `run(tasks)`, which returns a ShardResult or ShardFailure for each task in order, `map(function, items)`
+for jobs that build shards, and `close()`. Tasks are pure, so the death of a worker costs time and nothing else.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
-    from typing import Any
 
-    from ragfile.shards.messages import ShardFailure, ShardLeg, Task
+    from ragfile.shards.messages import ShardFailure, ShardResult, Task
+
+Item = TypeVar("Item")
+Made = TypeVar("Made")
 
 
 class Executor(Protocol):
-    """What a dataset needs of an engine."""
+    """Runs the tasks and jobs of a dataset."""
 
-    def run(self, tasks: Sequence[Task]) -> list[ShardLeg | ShardFailure]: ...
+    def run(self, tasks: Sequence[Task]) -> list[ShardResult | ShardFailure]: ...
     def map(
-        self, function: Callable[[Any], Any], items: Sequence[Any]
-    ) -> Iterator[tuple[int, Any]]: ...
+        self, function: Callable[[Item], Made], items: Sequence[Item]
+    ) -> Iterator[tuple[int, Made]]: ...
     def close(self) -> None: ...
 
 
-def executor_of(chosen: Any, workers: int | None = None) -> Executor:
-    """The executor of a name (None, "process", "ray", "dask"), or the one that is given."""
+ExecutorChoice: TypeAlias = Literal["process", "ray", "dask"] | Executor | None
+
+
+def executor_of(chosen: ExecutorChoice, workers: int | None = None) -> Executor:
+    """Return the executor of a name (None, "process", "ray", "dask"), or the given one."""
     if chosen is None:
         from ragfile.shards.executors.local import Here
 

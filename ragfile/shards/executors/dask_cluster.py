@@ -1,36 +1,47 @@
-"""Tasks on Dask: the read path and builds on a cluster that there is, or in processes of this machine.
+"""Tasks on Dask: searches and builds on an existing cluster, or in processes of this machine.
 
-That this file is short is its purpose: plan, run and merge know no engine, so a second one needs an adapter and nothing else.
+Plan, run and merge know no engine, so that another engine needs an adapter of this size only.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragfile.ground.extras import optional
 from ragfile.shards.task_runner import attempt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
-    from ragfile.shards.messages import ShardFailure, ShardLeg, Task
+    from distributed import Client
+
+    from ragfile.shards.executors import Item, Made
+    from ragfile.shards.messages import ShardFailure, ShardResult, Task
 
 RETRIES = 4
 
 
 class OnDask:
-    """A Dask cluster: of the client that is given, the current one, or one of processes that is started here."""
+    """A Dask cluster: that of the given client, the current one, or a new one of local processes."""
 
-    def __init__(self, client: Any = None, *, workers: int | None = None) -> None:
+    def __init__(
+        self,
+        client: Client | None = None,
+        *,
+        workers: int | None = None,
+    ) -> None:
         self._distributed = optional("distributed", "the executor dask")
-        self._given, self._workers, self._own = client, workers, None
+        self._given, self._workers = client, workers
+        self._own: Client | None = None
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return OnDask, (None,)
 
     @property
-    def client(self) -> Any:
+    def client(self) -> Client:
+        """The client that runs the tasks; started on first use if there is none."""
         if self._given is not None:
             return self._given
         if self._own is None:
@@ -43,15 +54,15 @@ class OnDask:
                 )
         return self._own
 
-    def run(self, tasks: Sequence[Task]) -> list[ShardLeg | ShardFailure]:
+    def run(self, tasks: Sequence[Task]) -> list[ShardResult | ShardFailure]:
         found = dict(self.map(attempt, tasks))
         return [found[number] for number in range(len(tasks))]
 
     def map(
-        self, function: Callable[[Any], Any], items: Sequence[Any]
-    ) -> Iterator[tuple[int, Any]]:
-        """(number of the item, what the function makes of it), as it gets done. What a dead worker had is done again."""
-        asked = {
+        self, function: Callable[[Item], Made], items: Sequence[Item]
+    ) -> Iterator[tuple[int, Made]]:
+        """Yield (number of the item, result) in order of completion. Items of a dead worker run again."""
+        asked: dict[Any, int] = {
             self.client.submit(function, item, pure=False, retries=RETRIES): number
             for number, item in enumerate(items)
         }
@@ -59,6 +70,7 @@ class OnDask:
             yield asked[future], future.result()
 
     def close(self) -> None:
+        """Close the cluster that this object started."""
         if self._own is not None:
             self._own.close()
             self._own = None

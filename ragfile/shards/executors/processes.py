@@ -1,6 +1,6 @@
-"""Tasks in a pool of processes on this machine. Each keeps the shards open that it was asked about.
+"""Tasks in a pool of processes on this machine. Each process keeps its shards open.
 
-A worker that is killed breaks Python's whole pool; a new one takes the tasks that were not answered.
+A worker that is killed breaks Python's whole pool; a new pool takes over the unanswered tasks.
 """
 
 from __future__ import annotations
@@ -10,20 +10,21 @@ import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ragfile.shards.task_runner import attempt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from ragfile.shards.messages import ShardFailure, ShardLeg, Task
+    from ragfile.shards.executors import Item, Made
+    from ragfile.shards.messages import ShardFailure, ShardResult, Task
 
 ATTEMPTS = 4
 
 
 class Processes:
-    """Processes that are started anew (spawn), so that threads and sockets of this one stay here."""
+    """A pool of spawned processes, which inherit no threads or sockets."""
 
     def __init__(self, workers: int | None = None) -> None:
         self._workers = workers or _cores()
@@ -31,22 +32,23 @@ class Processes:
 
     @property
     def pool(self) -> ProcessPoolExecutor:
+        """The pool, started on first use."""
         if self._pool is None:
             context = multiprocessing.get_context("spawn")
             self._pool = ProcessPoolExecutor(self._workers, mp_context=context)
         return self._pool
 
-    def run(self, tasks: Sequence[Task]) -> list[ShardLeg | ShardFailure]:
+    def run(self, tasks: Sequence[Task]) -> list[ShardResult | ShardFailure]:
         found = dict(self.map(attempt, tasks))
         return [found[number] for number in range(len(tasks))]
 
     def map(
-        self, function: Callable[[Any], Any], items: Sequence[Any]
-    ) -> Iterator[tuple[int, Any]]:
-        """(number of the item, what the function makes of it), as it gets done."""
+        self, function: Callable[[Item], Made], items: Sequence[Item]
+    ) -> Iterator[tuple[int, Made]]:
+        """Yield (number of the item, result) in order of completion."""
         left = set(range(len(items)))
         for attempt_ in range(1, ATTEMPTS + 1):
-            try:  # a pool that is known to be broken refuses tasks; another one breaks under them
+            try:  # a broken pool refuses tasks, or breaks while it runs them
                 asked = {self.pool.submit(function, items[n]): n for n in sorted(left)}
                 for done in as_completed(asked):
                     value = done.result()
@@ -59,13 +61,14 @@ class Processes:
                     raise
 
     def close(self) -> None:
+        """Stop the processes."""
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
 
 
-def _cores():
-    """How many processors this process may use."""
+def _cores() -> int:
+    """Return the number of processors that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1  # not measured: another system
+    return os.cpu_count() or 1  # not Linux

@@ -1,8 +1,7 @@
-"""Tasks on Ray: actors that keep shards open, wherever there is room. Needs ragfile[ray].
+"""Tasks on Ray: a pool of actors that keep shards open. Needs ragfile[ray].
 
-Actors are given URLs and never references to objects, for an actor that is started anew has lost those. A task that an actor
-took with it when it died is given to another one; a task is pure, so that it may run twice. Memory is stated: what the operator
-grants, or half a gigabyte an actor.
+Actors get URLs, never object references, which a restarted actor would have lost. The task of an actor that died runs on
+another one; tasks are pure, so a task may run twice. Memory is declared: 512 MiB an actor unless `memory` is given.
 """
 
 from __future__ import annotations
@@ -11,44 +10,59 @@ import collections
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from ragfile.ground.extras import optional
-from ragfile.shards.messages import ShardFailure, ShardLeg, Task
+from ragfile.shards.executors import Item, Made
+from ragfile.shards.messages import ShardFailure, ShardResult, Task
 from ragfile.shards.task_runner import attempt
 
 PASSED_ON = ("AWS_", "OBJECT_STORE_", "RAGFILE_", "SOURCE_DATE_EPOCH", "SSL_CERT_FILE")
 MEMORY = 512 << 20
 ATTEMPTS, RESTARTS, HEDGE = 8, 16, 10.0
-WAITING = 2  # items that an actor has at a time, of which one waits
-HEDGES = 3  # actors that one question is asked of because they are slow
-AVOIDED = 60.0  # seconds for which an actor that was gone or slow is asked last
+WAITING = 2  # items that an actor has at a time: one runs, one waits
+HEDGES = 3  # actors that may get the same task when they are slow
+AVOIDED = 60.0  # seconds for which a dead or slow actor is the last choice
 
 
 def environment() -> dict[str, str]:
-    """What workers need of this process's environment: how to reach the store, and how builds are dated."""
+    """Return the variables that workers need: access to the store, dates of builds."""
     return {name: value for name, value in os.environ.items() if name.startswith(PASSED_ON)}
+
+
+class Asking(NamedTuple):
+    """A task that an actor is working on."""
+
+    number: int
+    actor: int
+
+
+Asked = dict[Any, Asking]  # by object reference
+Start = Callable[[Any, int], Any]  # (actor, number of the task) to an object reference
 
 
 class Actor:
     """A worker. Shards stay open in its process."""
 
-    def run(self, task: Task) -> ShardLeg | ShardFailure:
+    def run(self, task: Task) -> ShardResult | ShardFailure:
         return attempt(task)
 
-    def call(self, function: Callable[[Any], Any], item: Any) -> Any:
+    def call(self, function: Callable[[Item], Made], item: Item) -> Made:
         return function(item)
 
     def process(self) -> int:
-        """Its process, which is how health is asked."""
+        """Return the id of its process; `healthy` calls this."""
         return os.getpid()
 
 
 class OnRay:
     """A pool of actors on a running cluster, or on one that is started on this machine.
 
-    workers is how many. A shard has `replicas` actors that keep it open: the one of them with the least to do is asked, and
-    another one when that one is gone or does not answer within `hedge` seconds.
+    Args:
+        workers: Number of actors; by default, one for each CPU of the cluster.
+        memory: Bytes that Ray reserves for each actor.
+        hedge: Seconds after which a task is given to another actor as well.
+        replicas: Number of actors that keep a shard open; the least busy one gets the task.
     """
 
     def __init__(
@@ -56,21 +70,21 @@ class OnRay:
         replicas: int = 1,
     ) -> None:  # fmt: skip
         if replicas < 1:
-            raise ValueError(f"a shard has at least one actor, not {replicas}")
+            raise ValueError(f"a shard needs at least one actor, not {replicas}: raise replicas")
         self._ray = optional("ray", "the executor ray")
         if not self._ray.is_initialized():
             self._ray.init(runtime_env={"env_vars": environment()}, include_dashboard=False)
         self._workers, self._memory, self._hedge = workers, memory, hedge
         self._replicas, self._busy = replicas, collections.Counter[int]()  # tasks, by actor
         self._actors: list[Any] = []
-        self._avoided: dict[int, float] = {}  # by actor: until when
+        self._avoided: dict[int, float] = {}  # time by actor
 
-    def __reduce__(self) -> Any:
+    def __reduce__(self) -> tuple[object, ...]:
         return _again, (self._workers, self._memory, self._hedge, self._replicas)
 
     @property
     def actors(self) -> list[Any]:
-        """The pool, started on first use; Ray starts an actor anew whose process or node is gone."""
+        """The pool, started on first use; Ray restarts actors that die."""
         if not self._actors:
             count = self._workers or max(1, int(self._ray.cluster_resources().get("CPU", 1)))
             kind = self._ray.remote(
@@ -80,34 +94,33 @@ class OnRay:
             self._actors = [kind.remote() for _ in range(count)]
         return self._actors
 
-    def run(self, tasks: Sequence[Task]) -> list[ShardLeg | ShardFailure]:
-        found: list[Any] = [None] * len(tasks)
-        places = [task.shard for task in tasks]
-        for number, value in self._answers(
-            len(tasks), lambda actor, n: actor.run.remote(tasks[n]), places, self._hedge
-        ):
-            found[number] = value
-        return found
+    def run(self, tasks: Sequence[Task]) -> list[ShardResult | ShardFailure]:
+        start: Start = lambda actor, number: actor.run.remote(tasks[number])  # noqa: E731
+        shards = [task.shard for task in tasks]
+        found = dict(self._answers(len(tasks), start, shards, self._hedge))
+        return [found[number] for number in range(len(tasks))]
 
     def map(
-        self, function: Callable[[Any], Any], items: Sequence[Any]
-    ) -> Iterator[tuple[int, Any]]:
-        """(number of the item, what the function makes of it), as it gets done. An actor has one item under way and one that
-        waits; who is done first gets the next one."""
-        yield from self._answers(
-            len(items), lambda actor, n: actor.call.remote(function, items[n]), None, None
-        )
+        self, function: Callable[[Item], Made], items: Sequence[Item]
+    ) -> Iterator[tuple[int, Made]]:
+        """Yield (number of the item, result) in order of completion. The first idle actor gets the next item."""
+        start: Start = lambda actor, number: actor.call.remote(function, items[number])  # noqa: E731
+        yield from self._answers(len(items), start, None, None)
 
-    def _answers(self, count, ask, places, hedge) -> Iterator[tuple[int, Any]]:
-        """(number, answer) of every question, each asked again of another actor where one dies or is slow. places[i] tells
-        which actors have what question i needs; without it any actor can answer any."""
-        asked: dict[Any, tuple[int, int]] = {}  # by reference: which question, of which actor
+    def _answers(
+        self, count: int, ask: Start, places: list[int] | None, hedge: float | None
+    ) -> Iterator[tuple[int, Any]]:
+        """Yield (number, answer) of every task; tasks of dead or slow actors are given to others. places[i] is the shard of
+        task i, which decides about its actors; without places any actor is good."""
+        asked: Asked = {}
         try:
             yield from self._answered(count, ask, places, hedge, asked)
         finally:
             self._busy.subtract(actor for _, actor in asked.values())
 
-    def _answered(self, count, ask, places, hedge, asked):
+    def _answered(
+        self, count: int, ask: Start, places: list[int] | None, hedge: float | None, asked: Asked
+    ) -> Iterator[tuple[int, Any]]:
         done: set[int] = set()
         tried = [0] * count
         first = count if places is not None else min(count, WAITING * len(self.actors))
@@ -139,17 +152,18 @@ class OnRay:
                 self._ask(ask, asked, following, places, tried)
             yield number, value
 
-    def _ask(self, ask, asked, number, places, tried):
+    def _ask(
+        self, ask: Start, asked: Asked, number: int, places: list[int] | None, tried: list[int]
+    ) -> None:
         actors = self.actors
         place = None if places is None else places[number]
         actor = self._chosen(len(actors), place, tried[number])
         tried[number] += 1
         self._busy[actor] += 1
-        asked[ask(actors[actor], number)] = number, actor
+        asked[ask(actors[actor], number)] = Asking(number, actor)
 
-    def _chosen(self, count, place, tried):
-        """The actor for a question: of those that have its shard (or of all) the least busy one; after a try the next one in
-        line."""
+    def _chosen(self, count: int, place: int | None, tried: int) -> int:
+        """Return the least busy actor of those that have the shard, or of all; on a retry the next in line."""
         now = time.monotonic()
         line = [((place or 0) + i) % count for i in range(count)]
         good = [actor for actor in line if self._avoided.get(actor, 0) < now] or line
@@ -158,8 +172,15 @@ class OnRay:
         homes = good if place is None else good[: self._replicas]
         return min(homes, key=lambda actor: self._busy[actor])
 
-    def _hedge_all(self, ask, asked, done, places, tried):
-        """Whoever was asked and says nothing is avoided, and the questions go to others as well."""
+    def _hedge_all(
+        self,
+        ask: Start,
+        asked: Asked,
+        done: set[int],
+        places: list[int] | None,
+        tried: list[int],
+    ) -> None:
+        """Avoid all actors that have not answered, and give their tasks to others as well."""
         waiting = {number: actor for number, actor in asked.values() if number not in done}
         for actor in set(waiting.values()):
             self._avoid(actor)
@@ -167,11 +188,11 @@ class OnRay:
             if tried[number] < HEDGES:
                 self._ask(ask, asked, number, places, tried)
 
-    def _avoid(self, actor):
+    def _avoid(self, actor: int) -> None:
         self._avoided[actor] = time.monotonic() + AVOIDED
 
     def healthy(self, timeout: float = 10.0) -> int:
-        """How many actors answer in time."""
+        """Return the number of actors that answer within `timeout` seconds."""
         asked = [actor.process.remote() for actor in self.actors]
         ready, _ = self._ray.wait(asked, num_returns=len(asked), timeout=timeout)
         alive = 0
@@ -184,11 +205,11 @@ class OnRay:
         return alive
 
     def close(self) -> None:
-        """Ends the actors; a cluster that was there stays."""
+        """Stop the actors; the cluster stays up."""
         for actor in self._actors:
             self._ray.kill(actor)
         self._actors = []
 
 
-def _again(workers, memory, hedge, replicas):
+def _again(workers: int | None, memory: int, hedge: float, replicas: int) -> OnRay:
     return OnRay(workers, memory=memory, hedge=hedge, replicas=replicas)

@@ -50,7 +50,7 @@ def test_where_nothing_supports_an_answer_the_nearest_passages_are_named(path):
     assert done.returncode == 0
     assert done.stdout.startswith("Nothing here supports an answer: ")
     assert "\n\n[1] " in done.stdout
-    assert "the passages named are the nearest" in done.stderr
+    assert "no passage supports an answer; these are the nearest" in done.stderr
 
 
 def test_without_a_model_sentences_sources_and_one_line_that_names_a_model(path):
@@ -61,7 +61,7 @@ def test_without_a_model_sentences_sources_and_one_line_that_names_a_model(path)
     assert listed == f"[1] {path.parent}/keys.md:18-59  Guide > Keys\n"
     assert (
         done.stderr
-        == "ragfile: For a written answer name a model: --model openai:MODEL or --model ollama:MODEL.\n"
+        == "ragfile: To get a written answer, name a model: --model openai:MODEL or --model ollama:MODEL.\n"
     )
 
 
@@ -71,8 +71,8 @@ def test_with_a_model_the_answer_its_source_and_what_is_wrong_with_it(path, serv
         done.stdout
         == f"Every 90 days [1]. \ufffd[31mPaint it in a shade of crimson.\n\n[1] {path.parent}/keys.md:18-59  Guide > Keys\n"
     )
-    assert "the model cited [8], and there is no such passage" in done.stderr
-    assert "not borne out by the passages: \ufffd[31mPaint it in a shade of crimson." in done.stderr
+    assert "the model cited [8], which does not exist" in done.stderr
+    assert "not supported by the passages: \ufffd[31mPaint it in a shade of crimson." in done.stderr
     assert done.returncode == 0
 
 
@@ -167,7 +167,7 @@ def test_a_file_that_is_damaged_is_left_out_only_if_that_is_allowed(path, tmp_pa
         ([" "], "the question is empty"),
         (["q", "--temperature", "9"], "temperature is from 0 to 2"),
         (["q", "--model", "gpt"], "name one as openai:MODEL or ollama:MODEL"),
-        (["q", "--stream"], "--stream goes with --json"),
+        (["q", "--stream"], "--stream requires --json"),
         (["q", "--where", "["], "--where is not JSON"),
     ],
 )

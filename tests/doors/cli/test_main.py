@@ -16,7 +16,7 @@ def test_a_filter_that_is_no_object_is_wrong_usage(run, kb):
     for command in (["search", kb, "keys"], ["delete", kb]):
         code, _, err = run(*command, "--where", "[1]")
         assert code == 1
-        assert "--where is a JSON object" in err
+        assert "--where must be a JSON object" in err
     assert len(ragfile.open(kb)) == 2
 
 
@@ -30,7 +30,7 @@ def test_a_folder_in_the_place_of_a_file_is_one_line_that_says_what_to_do(run, t
     for command in (["search", tmp_path, "keys"], ["info", tmp_path], ["log", tmp_path]):
         assert run(*command)[::2] == (
             1,
-            f"ragfile: {tmp_path} is a folder; `ragfile build FOLDER -o kb.ragfile` makes a file of it\n",
+            f"ragfile: {tmp_path} is a folder; build a file from it with `ragfile build FOLDER -o kb.ragfile`\n",
         )
 
 
@@ -278,7 +278,7 @@ def test_a_search_says_when_the_newest_commit_is_lost(run, kb):
     assert code == 0
     assert "new.md" not in out
     assert err == (
-        f"ragfile: {kb}: its newest commit is damaged, and this answers from the one before: "
+        f"ragfile: {kb}: the newest commit is damaged; results are from the one before: "
         "see `ragfile info`\n"
     )
 

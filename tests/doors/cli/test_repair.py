@@ -27,7 +27,7 @@ def test_verify_says_how_to_repair_and_repair_does_it(kb, run):
     damage(kb, 4096, 5000)
     code, out, err = run("verify", kb)
     assert code == 2
-    assert f"`ragfile repair {kb}` brings all of it back" in err
+    assert f"`ragfile repair {kb}` can repair it" in err
     code, out, err = run("repair", kb)
     assert (code, out.splitlines()[-1]) == (0, f"{kb}: repaired")
     assert kb.read_bytes() == whole
@@ -39,7 +39,7 @@ def test_a_file_that_does_not_open_is_told_how_to_be_repaired(kb, run):
     damage(kb, 0, 4096)
     code, _, err = run("verify", kb)
     assert code == 2
-    assert f"`ragfile repair {kb}` brings all of it back" in err
+    assert f"`ragfile repair {kb}` can repair it" in err
     assert run("repair", kb)[0] == 0
     assert run("verify", kb)[0] == 0
 
@@ -49,7 +49,7 @@ def test_a_dry_run_writes_nothing(kb, run):
     broken = kb.read_bytes()
     code, out, _ = run("repair", "-n", kb)
     assert (code, kb.read_bytes()) == (0, broken)
-    assert "all of it can be brought back; nothing was written" in out
+    assert "all damage can be repaired; nothing was written" in out
 
 
 def test_json_says_what_came_back_and_where(kb, run, tmp_path):

@@ -38,7 +38,7 @@ def test_inspect_prints_a_vector_and_bytes(kb, run):
     assert told(run, "inspect", kb, "--hex", 3) == {"at": 3, "hex": kb.read_bytes()[3:259].hex()}
     code, out, err = run("inspect", kb, "--picture", "--json")
     assert (code, out) == (1, "")
-    assert "without it, --json lists the sections" in err
+    assert "--json, which lists the sections" in err
 
 
 def test_pairs_are_told_as_json_too(tmp_path, run):
@@ -62,7 +62,7 @@ def test_documents_of_another_policy_are_listed_and_made_again(kb, run):
     with ragfile.open(kb) as rf:
         cut = len(rf)
     assert cut > 2
-    assert (code, out) == (0, f"{kb}: 2 documents cut again, {cut} chunks embedded\n")
+    assert (code, out) == (0, f"{kb}: 2 documents rechunked, {cut} chunks embedded\n")
     assert told(run, "reindex", kb, "--chunking", "words:3")["recut"] == 0
 
 
@@ -121,11 +121,11 @@ def test_what_parity_cannot_bring_back_is_listed(tmp_path, run):
     code, out, _ = run("repair", path)
     assert code == 2
     assert any(line.startswith("lost  ") for line in out.splitlines())
-    assert out.endswith("more is damaged than its parity brings back; nothing was written\n")
+    assert out.endswith("the damage exceeds its parity; nothing was written\n")
     assert path.read_bytes() == data
     code, _, err = run("verify", path)
     assert code == 2
-    assert "more is damaged than the file's parity brings back" in err
+    assert "the damage exceeds the file's parity" in err
     code, out, _ = run("repair", path, "--json")
     said = json.loads(out)
     assert (code, said["is_repairable"], said["is_written"]) == (2, False, False)
@@ -135,23 +135,26 @@ def test_what_parity_cannot_bring_back_is_listed(tmp_path, run):
     ("arguments", "says"),
     [
         (["build", "-o", "x.ragfile"], "name a folder, glob or file"),
-        (["build", "docs", "-o", "x/", "--shards", "2", "--for", "web"], "goes with a single file"),
+        (["build", "docs", "-o", "x/", "--shards", "2", "--for", "web"], "requires a single file"),
         (["build", "docs", "-o", "x/", "--shards", "2", "--clusters", "yes"], "a single file"),
         (
             ["build", "docs", "-o", "x/", "--shards", "2", "--jobs", "2"],
-            "a dataset takes --workers",
+            "use --workers for a dataset",
         ),
         (["build", "docs", "-o", "x.ragfile", "--clusters", "many"], "not yes, no, or a number"),
         (["build", "docs", "-o", "x.ragfile", "--clusters", "70000"], "not yes, no, or a number"),
-        (["eval", "docs", "docs", "--keep", "x"], "--keep takes one collection"),
-        (["eval", "docs", "docs", "--anchors", "q.jsonl"], "--anchors takes one folder"),
+        (["eval", "docs", "docs", "--keep", "x"], "--keep requires a single collection"),
+        (["eval", "docs", "docs", "--anchors", "q.jsonl"], "--anchors requires a single folder"),
         (["eval", "docs", "--fail-under", "ndcg"], r"takes [MODE:]MEASURE=N, not 'ndcg'"),
-        (["serve", "kb.ragfile", "--source", "kb=nosuch"], "COLLECTION=FOLDER, and the folder is"),
-        (["sign", "kb.ragfile"], "give FILE and --key to sign, or --new-key to make a key"),
-        (["verify", "kb.ragfile", "--bundle", "b"], "--bundle needs --key"),
+        (
+            ["serve", "kb.ragfile", "--source", "kb=nosuch"],
+            "COLLECTION=FOLDER with an existing folder",
+        ),
+        (["sign", "kb.ragfile"], "give FILE and --key to sign, or --new-key to create a key"),
+        (["verify", "kb.ragfile", "--bundle", "b"], "--bundle requires --key"),
         (["convert", "a", "b", "--to-ragmd", "c"], "flags, not both"),
         (["convert", "--from-ragmd", "c"], "give IN and OUT, or"),
-        (["convert", "--from-faiss", "c"], "--from-faiss and --from-json belong together"),
+        (["convert", "--from-faiss", "c"], "--from-faiss and --from-json must be used together"),
     ],
 )
 def test_options_that_do_not_go_together_are_named(kb, tmp_path, monkeypatch, run, arguments, says):

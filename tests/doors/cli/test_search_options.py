@@ -70,7 +70,7 @@ def test_a_field_without_a_weight_is_refused(kb, wrong):
     command = [sys.executable, "-m", "ragfile", "search", str(kb), "keys", "--field", wrong]
     answer = subprocess.run(command, capture_output=True, text=True)
     assert answer.returncode == 1
-    assert "--field is a name and a whole weight" in answer.stderr
+    assert "--field must be NAME=WEIGHT with a whole weight" in answer.stderr
 
 
 def test_an_explained_answer_says_what_each_word_gave(kb):

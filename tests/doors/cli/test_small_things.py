@@ -9,7 +9,7 @@ import pytest
 
 import ragfile
 from ragfile import dataset
-from ragfile.doors.cli.failures import _way_out
+from ragfile.doors.cli.failures import _remedy
 from ragfile.doors.cli.serve import serve_command
 
 
@@ -100,13 +100,13 @@ def test_a_folder_without_files_is_served_with_a_word_about_it(kb, monkeypatch, 
 
 
 def test_a_hint_names_the_file(kb):
-    assert _way_out(f"{kb}: damaged").startswith(f"ragfile: `ragfile verify {kb} --full`")
-    assert "FILE" in _way_out("something else")
+    assert _remedy(f"{kb}: damaged").startswith(f"ragfile: `ragfile verify {kb} --full`")
+    assert "FILE" in _remedy("something else")
 
 
 def test_a_verdict_does_not_send_people_to_where_they_are(kb, monkeypatch):
     monkeypatch.setattr("sys.argv", ["ragfile", "verify", str(kb)])
-    assert "verify" not in _way_out(f"{kb}: damaged")
+    assert "verify" not in _remedy(f"{kb}: damaged")
 
 
 def test_a_dataset_leaves_no_empty_folder(kb):

@@ -139,7 +139,7 @@ def test_interrupting_it_is_quiet(path):
     ("arguments", "message"),
     [
         ([], "name a file"),
-        (["none.ragfile"], "there is no file"),
+        (["none.ragfile"], "no file"),
         (["{path}", "--model", "gpt"], "openai:MODEL"),
     ],
 )

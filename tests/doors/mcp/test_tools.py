@@ -157,7 +157,7 @@ def test_list_gives_ids_by_prefix_and_in_pages(call):
     assert call("list", prefix="sub/")["structuredContent"]["documents"] == ["sub/night.md"]
     page = call("list", tokens=5)
     assert page["structuredContent"]["documents"] == ["keys.md"]
-    assert "2 more: go on with after=keys.md" in said(page)
+    assert "2 more: continue with after=keys.md" in said(page)
     assert call("list", after="keys.md")["structuredContent"]["documents"][0] == "pods.md"
 
 
@@ -187,7 +187,7 @@ def test_list_after_the_last_document_is_empty(call):
         ("search", {"query": "x", "tokens": 0}, "tokens must be at least 1 and at most 20,000"),
         ("search", {"query": "x", "where": {"a": {"$near": 1}}}, r"$near"),
         ("search", {"query": "x", "generation": 99}, "generation"),
-        ("read", {"id": "none.md"}, "no document or passage 'none.md'; list shows the documents"),
+        ("read", {"id": "none.md"}, "no document or passage 'none.md': `list` shows the documents"),
         ("read", {"id": "keys.md#999"}, "no document or passage"),
         ("read", {"id": "keys.md", "line": 1, "start": 1}, "not both"),
     ],
@@ -261,7 +261,7 @@ def test_of_several_files_one_is_named(path, built):
 
 
 def test_a_file_that_is_not_there_is_said_at_once(tmp_path):
-    with pytest.raises(FileNotFoundError, match="there is no file"):
+    with pytest.raises(FileNotFoundError, match="no file"):
         Files([str(tmp_path / "none.ragfile")])
 
 
@@ -274,7 +274,7 @@ def test_ask_is_there_only_with_a_model(call, path):
         asking = served(path, model=open_chat(chat.model()))
         result = asking("ask", question="how often are keys rotated?")
     assert said(result).startswith("Every 90 days [1].")
-    assert "Not borne out by the passages: The moon" in said(result)
+    assert "Not supported by the passages: The moon" in said(result)
     assert result["structuredContent"]["unknown"] == [9]
     assert result["structuredContent"]["citations"][0]["doc_id"] == "keys.md"
 

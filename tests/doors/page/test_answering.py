@@ -67,7 +67,7 @@ def test_what_is_not_borne_out_is_marked_and_what_is_not_there_is_said(answering
 def test_without_a_model_the_sentences_of_the_file_answer(answering):
     page = answering(None)
     page.locator(".footer").wait_for()
-    page.get_by_text("Sentences of the file").wait_for()
+    page.get_by_text("This is an extract of the file").wait_for()
     page.locator(".answer .cite").first.click()
     page.locator("#reader mark.target").wait_for()
 

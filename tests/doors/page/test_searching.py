@@ -103,7 +103,7 @@ def test_documents_of_all_sizes(tmp_path, visit, length):
         page = visit(address(server, doc="long.txt"))
         page.locator("#reader .text").wait_for(state="attached")
         for left in ("60,890", "20,890") if length > 1 else ():
-            page.get_by_role("button", name=f"Show what comes after ({left} characters)").click()
+            page.get_by_role("button", name=f"Show the text after ({left} characters)").click()
         page.locator("#reader .more").wait_for(state="detached")
         assert (
             page.locator("#reader .text").text_content()
@@ -134,7 +134,7 @@ def test_filters_are_the_collections_own(server, visit):
     assert server.asked[-1][1]["where"] == {"year": {"$gte": 2022}}
     page.locator("#filters summary", has_text="Tags").click()
     page.locator("#filters").get_by_role("checkbox", name="odd 2").check()
-    page.get_by_text("No passage passes the filters").wait_for()
+    page.get_by_text("No passage matches the filters").wait_for()
     page.get_by_role("button", name="Clear the filters").click()
     page.locator(".passage").first.wait_for()
 
@@ -196,7 +196,7 @@ def test_recent_questions_stay_in_the_browser_until_they_are_forgotten(server, v
     page.get_by_role("button", name="rotation job").click()
     page.locator(".passage").first.wait_for()
     page.goto(server.url)
-    page.get_by_role("button", name="Forget these").click()
+    page.get_by_role("button", name="Clear recent questions").click()
     assert page.get_by_role("button", name="rotation job").count() == 0
     page.reload()
     page.locator("#facts", has_text="documents").wait_for()

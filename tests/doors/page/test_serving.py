@@ -62,7 +62,7 @@ def test_passages_filters_and_the_exact_characters(serving, visit):
 def test_an_answer_of_the_files_own_sentences(serving, visit):
     page = visit(f"{serving.url}?q=how+are+keys+rotated&ask=1")
     page.locator(".footer").wait_for()
-    page.get_by_text("Sentences of the file").wait_for()
+    page.get_by_text("This is an extract of the file").wait_for()
     page.locator(".cite").first.click()
     page.locator("#reader mark.target").wait_for()
 

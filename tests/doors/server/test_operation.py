@@ -195,9 +195,9 @@ def test_an_answer_that_is_under_way_comes_before_the_end(path):
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (["nothing.ragfile"], "there is no file"), ([], "name a file"),
+    (["nothing.ragfile"], "no file"), ([], "name a file"),
     (["{kb}", "--host", "0.0.0.0"], "there is no key"), (["{kb}", "--model", "x:y"], "no chat model"),
-    (["{kb}", "--keys", "nothing"], "there is no file of keys"), (["{kb}", "--host", "nowhere.invalid"], "nowhere"),
+    (["{kb}", "--keys", "nothing"], "no file of keys"), (["{kb}", "--host", "nowhere.invalid"], "nowhere"),
 ])  # fmt: skip
 def test_a_mistake_is_one_line(path, words, said):
     command = [sys.executable, "-m", "ragfile", "serve", "--port", "0"]

@@ -106,7 +106,7 @@ def test_a_key_is_random_and_only_its_hash_is_kept(keys):
         text = file.read()
     assert first[4:] not in text
     assert stat.S_IMODE(os.stat(keys.path).st_mode) == 0o600
-    with pytest.raises(ValueError, match="there is a key 'a'"):
+    with pytest.raises(ValueError, match="the key 'a' exists"):
         keys.add("a", "read")
     with pytest.raises(ValueError, match="the name of a key"):
         keys.add("../a", "read")

@@ -17,14 +17,24 @@ def server(serving, path, tmp_path):
 @pytest.mark.parametrize(
     ("method", "place", "body", "says"),
     [
-        ("GET", f"{STORE}/nosuch.md", None, "there is no file 'nosuch.md'"),
-        ("GET", f"{STORE}/nosuch.md/content", None, "there is no file 'nosuch.md'"),
-        ("GET", f"{FILES}/0123", None, "there is no file '0123'"),
-        ("DELETE", f"{FILES}/0123", None, "there is no file '0123'"),
-        ("DELETE", f"{KB}/documents/nosuch.md", None, "there is no document 'nosuch.md'"),
+        ("GET", f"{STORE}/nosuch.md", None, "no file 'nosuch.md' in kb"),
+        ("GET", f"{STORE}/nosuch.md/content", None, "no file 'nosuch.md' in kb"),
+        ("GET", f"{FILES}/0123", None, "no file '0123' was uploaded to kb"),
+        ("DELETE", f"{FILES}/0123", None, "no file '0123' was uploaded to kb"),
+        ("DELETE", f"{KB}/documents/nosuch.md", None, "no document 'nosuch.md' in kb"),
         ("PUT", "/v1/collections/other/documents/a.md", {"text": "a"}, "no collection 'other'"),
-        ("POST", "/v1/collections/other/sync", {}, "there is no collection 'other'"),
-        ("POST", "/v1/collections/other/search", {"query": "a"}, "there is no collection 'other'"),
+        (
+            "POST",
+            "/v1/collections/other/sync",
+            {},
+            "no collection 'other': see GET /v1/collections",
+        ),
+        (
+            "POST",
+            "/v1/collections/other/search",
+            {"query": "a"},
+            "no collection 'other': see GET /v1/collections",
+        ),
     ],
 )
 def test_what_is_not_there_is_named(server, method, place, body, says):
@@ -54,7 +64,7 @@ def test_a_store_has_no_files_that_failed(server):
         ),
         ({"fusion": [1, 2]}, "fusion", "fusion"),
         ({"queries": ["keys"]}, "queries", "give query or queries, but only one of them"),
-        ({"vectors": [[1.0]]}, "vectors", "vectors does not go with this form of a search"),
+        ({"vectors": [[1.0]]}, "vectors", "vectors is only valid with queries, not query"),
     ],
 )
 def test_a_search_says_which_option_is_wrong(server, body, param, says):
@@ -68,8 +78,12 @@ def test_a_search_says_which_option_is_wrong(server, body, param, says):
     [
         ({}, "query", "give query or queries"),
         ([], "body", "the body must be an object, not an array"),
-        ({"queries": ["keys"], "group": 2}, "group", "group does not go with this form"),
-        ({"queries": ["keys"], "rerank": True}, "rerank", "rerank does not go with this form"),
+        ({"queries": ["keys"], "group": 2}, "group", "group is only valid with query, not queries"),
+        (
+            {"queries": ["keys"], "rerank": True},
+            "rerank",
+            "rerank is only valid with query, not queries",
+        ),
     ],
 )
 def test_a_search_without_a_query_says_what_is_wrong(server, body, param, says):
@@ -85,15 +99,19 @@ def test_a_whole_number_may_be_written_as_a_float(server):
 def test_a_body_of_files_is_checked_before_a_byte_is_kept(server, tmp_path):
     parts = multipart(("file", "a.md", "# A"))
     for kind, status, says in (
-        (f'multipart/form-data; boundary="{"b" * 300}"', 400, "the boundary is too long"),
-        ("multipart/form-data", 415, "files come as multipart/form-data with a boundary"),
+        (
+            f'multipart/form-data; boundary="{"b" * 300}"',
+            400,
+            "the boundary has 300 bytes; the limit is 200",
+        ),
+        ("multipart/form-data", 415, "send multipart/form-data with a boundary"),
     ):
         answer = server.post(FILES, parts, Content_Type=kind)
         assert (answer.status, says in answer.error["message"]) == (status, True)
     nameless = multipart(("", "no name"), ("file", "a.md", "# A"))
     kind = f'multipart/form-data; boundary="{BOUNDARY}"'
     answer = server.post(FILES, nameless, Content_Type=kind)
-    assert (answer.status, "a part has a name" in answer.error["message"]) == (422, True)
+    assert (answer.status, "a part has no name" in answer.error["message"]) == (422, True)
     many = [(f"field{n}", "x") for n in range(25)]
     assert send(server, *many, ("file", "a.md", "# A")).status == 422
     assert server.get(FILES).json["files"] == []

@@ -1,1 +1,1 @@
-"""OpenAI's interface over collections, for clients that know no other."""
+"""OpenAI's API over collections, for existing clients."""

@@ -1,4 +1,4 @@
-"""Models and embeddings: each collection is a model, and embeds with the model of its file."""
+"""Models and embeddings: each collection is a model, which embeds with its file's embedder."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ragfile.doors.server.settings import Settings
     from ragfile.doors.server.shared_state import Service
     from ragfile.ground.json_schema import Schema
+    from ragfile.types import Float32s
 
 HEADER = "x-ragfile-collection"
 ROLES = ("document", "query")
@@ -25,7 +26,7 @@ EMBEDDINGS = s.shown(object=s.TEXT, model=s.TEXT, data=s.many(s.FREE), usage=s.F
 
 
 def embeddings_body(settings: Settings) -> Schema:
-    """What clients send; members that are not known here are passed over."""
+    """Return the schema of a request; unknown members are ignored."""
     texts = s.many(s.TEXT, minItems=1, maxItems=2048)
     known = {
         "model": s.TEXT, "input": {"anyOf": [s.TEXT, texts]}, "dimensions": s.WHOLE,
@@ -36,57 +37,60 @@ def embeddings_body(settings: Settings) -> Schema:
 
 
 def collection_of(service: Service, call: Call) -> str:
-    """The collection that a request is about: the header's, else the model's, if there is one."""
+    """Return a request's collection: from its header, its model, or the only one."""
     name = call.headers.get(HEADER) or (call.body or {}).get("model")
     names = service.collections.names
     if name is None and len(names) == 1:
         return names[0]
     if name not in names:
         known = ", ".join(names) or "none"
-        raise HttpFailure(404, f"there is no model {name!r:.80}; there are {known}", param="model")
+        raise HttpFailure(404, f"unknown model {name!r:.80}; the models are {known}", param="model")
     return name
 
 
 def models(service: Service, call: Call) -> dict[str, Any]:
-    """The collections, as models."""
+    """List the collections as models."""
     return {"object": "list", "data": [_model(name) for name in service.collections.names]}
 
 
 def model(service: Service, call: Call) -> dict[str, Any]:
-    """One of them."""
+    """Return one collection as a model."""
     name = call.path["model"]
     if name not in service.collections.names:
-        raise HttpFailure(404, f"there is no model {name!r:.80}", param="model")
+        raise HttpFailure(404, f"unknown model {name!r:.80}: see GET /v1/models", param="model")
     return _model(name)
 
 
-def _model(name):
+def _model(name: str) -> dict[str, Any]:
     return {"id": name, "object": "model", "created": 0, "owned_by": "ragfile"}
 
 
 def embeddings(service: Service, call: Call) -> dict[str, Any]:
-    """The vectors of texts, in their order, by the model that the file records."""
+    """Return the vectors of texts, in order, from the embedder that the file records."""
     name, body = collection_of(service, call), call.body
     rf = service.collections.at_commit(name)
     texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
     embedder = rf.embedder
     if embedder is None:
-        raise HttpFailure(422, f"the model of {name} cannot be opened here", param="model")
-    if body.get("dimensions", embedder.model.dims) != embedder.model.dims:
-        raise HttpFailure(422, f"vectors have {embedder.model.dims} dimensions", param="dimensions")
+        reason = f"the embedder of {name} is not available here: start the server with --embedder"
+        raise HttpFailure(422, reason, param="model")
+    dims = embedder.model.dims
+    if body.get("dimensions", dims) != dims:
+        reason = f"dimensions must be {dims}, not {body['dimensions']}"
+        raise HttpFailure(422, reason, param="dimensions")
     vectors = np.asarray(embedder.embed(texts, body.get("input_type", ROLES[0])), np.float32)
-    shown = _base64 if body.get("encoding_format") == "base64" else np.ndarray.tolist
+    is_base64 = body.get("encoding_format") == "base64"
     count = sum(map(estimate_tokens, texts))
     call.sink["embedded"] = len(texts)
     return {
         "object": "list", "model": name,
         "data": [
-            {"object": "embedding", "index": i, "embedding": shown(vector)}
+            {"object": "embedding", "index": i, "embedding": _base64(vector) if is_base64 else vector.tolist()}
             for i, vector in enumerate(vectors)
         ],
         "usage": {"prompt_tokens": count, "total_tokens": count},
     }  # fmt: skip
 
 
-def _base64(vector):
+def _base64(vector: Float32s) -> str:
     return base64.b64encode(vector.astype("<f4").tobytes()).decode()

@@ -1,30 +1,35 @@
-"""Vector stores: each collection is one, its documents are its files."""
+"""Vector stores: each collection is a vector store, and its documents are the files."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ragfile.doors.server import schemas as s
 from ragfile.doors.server.failures import HttpFailure
+from ragfile.doors.server.native import document_ids
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ragfile.doors.server.operations import Call
     from ragfile.doors.server.settings import Settings
     from ragfile.doors.server.shared_state import Service
     from ragfile.ground.json_schema import Schema
+    from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.records import Hit
 
 COMPARED = {n: f"${n}" for n in ("eq", "ne", "gt", "gte", "lt", "lte", "in", "nin")}
 JOINED = ("and", "or")
 DEEPEST = 32
-FOUND, LARGEST = 10, 50  # results, as OpenAI has it
+FOUND, LARGEST = 10, 50  # results by default and at most, as in OpenAI's API
 FILES, MOST_FILES = 20, 100
 LIST = s.shown(object=s.TEXT, data=s.many(s.FREE), has_more=s.YES)
 STORE = s.shown(id=s.TEXT, object=s.TEXT, name=s.TEXT, status=s.TEXT, file_counts=s.FREE)
 FILE = s.shown(id=s.TEXT, object=s.TEXT, vector_store_id=s.TEXT, status=s.TEXT)
 RESULTS = s.shown(object=s.TEXT, search_query=s.many(s.TEXT), data=s.many(s.FREE), has_more=s.YES)
 CONTENT = s.shown(object=s.TEXT, data=s.many(s.FREE), has_more=s.YES)
-PAGES = {
+PAGES: dict[str, Schema] = {
     "limit": {"type": "integer", "minimum": 1, "maximum": MOST_FILES}, "after": s.TEXT,
     "before": s.TEXT, "order": {"type": "string", "enum": ["asc", "desc"]},
     "filter": {"type": "string", "enum": ["in_progress", "completed", "failed", "cancelled"]},
@@ -32,7 +37,7 @@ PAGES = {
 
 
 def search_body(settings: Settings) -> Schema:
-    """A question with OpenAI's filters."""
+    """Return the schema of a search with OpenAI's filters."""
     ranking = {"type": "object", "properties": {"score_threshold": s.NUMBER}}
     most = {"type": "integer", "minimum": 1, "maximum": min(LARGEST, settings.max_k)}
     return s.record(
@@ -42,22 +47,22 @@ def search_body(settings: Settings) -> Schema:
 
 
 def stores(service: Service, call: Call) -> dict[str, Any]:
-    """All collections that can be read."""
-    shown = []
+    """List all collections that can be read."""
+    shown: list[dict[str, Any]] = []
     for name in service.collections.names:
         try:
             shown.append(_store(service, name))
-        except Exception:  # noqa: BLE001 - GET /v1/collections says why
+        except Exception:  # noqa: BLE001 - GET /v1/collections reports the reason
             continue
     return _page(shown, has_more=False)
 
 
 def store(service: Service, call: Call) -> dict[str, Any]:
-    """One collection."""
+    """Return one collection as a vector store."""
     return _store(service, call.path["c"])
 
 
-def _store(service, name):
+def _store(service: Service, name: str) -> dict[str, Any]:
     info = service.collections.at_commit(name).info
     counts = {"in_progress": 0, "completed": info["documents"], "failed": 0, "cancelled": 0}
     made = info["created"] // 10**9
@@ -68,18 +73,16 @@ def _store(service, name):
     }  # fmt: skip
 
 
-def _page(shown, has_more):
+def _page(shown: Sequence[dict[str, Any]], has_more: bool) -> dict[str, Any]:
+    """Return one page of a list."""
     return {
-        "object": "list", "data": shown, "has_more": has_more,
+        "object": "list", "data": list(shown), "has_more": has_more,
         "first_id": shown[0]["id"] if shown else None, "last_id": shown[-1]["id"] if shown else None,
     }  # fmt: skip
 
 
-# ---------------------------------------------------------------------------------- searching ---
-
-
 def search(service: Service, call: Call) -> dict[str, Any]:
-    """The hits of rf.search. Several questions are asked as one."""
+    """Search a collection; several questions are joined into one."""
     body, rf = call.body, service.collections.at_commit(call.path["c"])
     queries = [body["query"]] if isinstance(body["query"], str) else body["query"]
     where = where_of(body["filters"]) if body.get("filters") else None
@@ -87,55 +90,57 @@ def search(service: Service, call: Call) -> dict[str, Any]:
         "\n".join(queries), body.get("max_num_results", FOUND), where=where,
         request_id=call.request_id,
     )  # fmt: skip
-    least = body.get("ranking_options", {}).get("score_threshold", float("-inf"))
+    min_score = body.get("ranking_options", {}).get("score_threshold", float("-inf"))
     call.sink |= {"searches": 1, "timings": found.timings, "degraded": found.degraded}
     return {
         "object": "vector_store.search_results.page", "search_query": queries,
-        "data": [_result(hit) for hit in found if hit.score >= least],
+        "data": [_result(hit) for hit in found if hit.score >= min_score],
         "has_more": False, "next_page": None,
     }  # fmt: skip
 
 
-def _result(hit):
+def _result(hit: Hit) -> dict[str, Any]:
     return {
         "file_id": hit.doc_id, "filename": hit.source or hit.doc_id, "score": hit.score,
         "attributes": _attributes(hit.metadata), "content": [{"type": "text", "text": hit.text}],
     }  # fmt: skip
 
 
-def _attributes(metadata):
-    """Of metadata what OpenAI's attributes can be."""
+def _attributes(metadata: dict[str, Any]) -> dict[str, Any]:
+    """Return the metadata with the types that OpenAI's attributes allow."""
     return {name: v for name, v in metadata.items() if isinstance(v, str | int | float | bool)}
 
 
-def where_of(given: Any, depth: int = 0) -> dict[str, Any]:
-    """A filter of ours for one of OpenAI's."""
-    kind = given.get("type") if isinstance(given, dict) else None
-    if kind in JOINED and isinstance(given.get("filters"), list) and depth < DEEPEST:
-        _refuse_others(given, ("type", "filters"))
-        return {f"${kind}": [where_of(part, depth + 1) for part in given["filters"]]}
-    if kind in COMPARED and isinstance(given.get("key"), str) and "value" in given:
-        _refuse_others(given, ("type", "key", "value"))
-        return {given["key"]: {COMPARED[kind]: given["value"]}}
-    kinds = ", ".join((*COMPARED, *JOINED))
-    said = "a filter is {type, key, value}, or {type, filters} for and and or; types are"
-    raise HttpFailure(422, f"{said} {kinds}", param="filters")
+def where_of(given: object, depth: int = 0) -> dict[str, Any]:
+    """Translate a filter of OpenAI's API into one for `where`."""
+    fields = cast("dict[str, Any]", given) if isinstance(given, dict) else {}
+    kind = fields.get("type")
+    if depth >= DEEPEST:
+        raise HttpFailure(422, f"filters are nested at most {DEEPEST} deep", param="filters")
+    if kind in JOINED and isinstance(fields.get("filters"), list):
+        _refuse_others(fields, ("type", "filters"))
+        return {f"${kind}": [where_of(part, depth + 1) for part in fields["filters"]]}
+    if kind in COMPARED and isinstance(fields.get("key"), str) and "value" in fields:
+        _refuse_others(fields, ("type", "key", "value"))
+        return {fields["key"]: {COMPARED[kind]: fields["value"]}}
+    forms = f"{{type, key, value}} with the type {', '.join(COMPARED)}, or {{type, filters}}"
+    reason = f"{given!r:.60} is not a filter: use {forms} with the type {' or '.join(JOINED)}"
+    raise HttpFailure(422, reason, param="filters")
 
 
-def _refuse_others(given, known):
+def _refuse_others(given: dict[str, Any], known: tuple[str, ...]) -> None:
+    """Raise a failure 422 if a filter has unknown members."""
     other = [name for name in given if name not in known]
     if other:
-        raise HttpFailure(422, f"a filter does not have {other[0]!r:.60}", param="filters")
-
-
-# -------------------------------------------------------------------------------------- files ---
+        reason = f"unknown member {other[0]!r:.60} of a filter: use {', '.join(known)}"
+        raise HttpFailure(422, reason, param="filters")
 
 
 def files(service: Service, call: Call) -> dict[str, Any]:
-    """The documents, as files, a page at a time."""
+    """List one page of the documents as files."""
     name, asked = call.path["c"], call.query
     rf = service.collections.at_commit(name)
-    ids = service.of_commit(rf, "ids", lambda rf: rf.document_ids())
+    ids = service.of_commit(rf, "ids", document_ids)
     if asked.get("filter", "completed") != "completed":
         ids = []
     chosen, limit = _chosen(ids, asked), asked.get("limit", FILES)
@@ -143,9 +148,10 @@ def files(service: Service, call: Call) -> dict[str, Any]:
     return _page(shown, has_more=limit < len(chosen))
 
 
-def _chosen(ids, asked):
-    """The ids between those that were said, in the order that was. All are of one time, so the
-    order of time is that of names.
+def _chosen(ids: list[str], asked: dict[str, Any]) -> list[str]:
+    """Return the ids between `after` and `before`, in the requested order.
+
+    OpenAI orders by time; all documents of a file have the same one, so the ids decide.
     """
     is_rising = asked.get("order", "desc") == "asc"
     low, high = asked.get("after"), asked.get("before")
@@ -156,29 +162,30 @@ def _chosen(ids, asked):
     return chosen if is_rising else chosen[::-1]
 
 
-def _file(rf, name, doc_id):
-    there = rf.rows.find(doc_id)
-    if there is None:
-        raise HttpFailure(404, f"there is no file {doc_id!r:.120}")
+def _file(rf: KnowledgeBase, name: str, doc_id: str) -> dict[str, Any]:
+    """Return a document as a file; raise a failure 404 if there is none."""
+    stored = rf.rows.find(doc_id)
+    if stored is None:
+        raise HttpFailure(404, f"no file {doc_id!r:.120} in {name}")
     return {
         "id": doc_id, "object": "vector_store.file", "vector_store_id": name, "status": "completed",
-        "created_at": rf.info["created"] // 10**9, "usage_bytes": there.record.text_size,
-        "last_error": None, "attributes": _attributes(there.fields.get("metadata", {})),
+        "created_at": rf.info["created"] // 10**9, "usage_bytes": stored.record.text_size,
+        "last_error": None, "attributes": _attributes(stored.fields.get("metadata", {})),
         "chunking_strategy": {"type": "other"},
     }  # fmt: skip
 
 
 def file(service: Service, call: Call) -> dict[str, Any]:
-    """One document."""
+    """Return one document as a file."""
     rf = service.collections.at_commit(call.path["c"])
     return _file(rf, call.path["c"], call.path["id"])
 
 
 def content(service: Service, call: Call) -> dict[str, Any]:
-    """The text of a document."""
+    """Return the text of a document."""
     found = service.collections.at_commit(call.path["c"]).document(call.path["id"])
     if found is None:
-        raise HttpFailure(404, f"there is no file {call.path['id']!r:.120}")
+        raise HttpFailure(404, f"no file {call.path['id']!r:.120} in {call.path['c']}")
     return {
         "object": "vector_store.file_content.page", "has_more": False, "next_page": None,
         "data": [{"type": "text", "text": found.text}],

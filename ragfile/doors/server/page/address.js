@@ -1,12 +1,12 @@
 /* What the page shows, in its address: a question, a collection, filters, an open passage. Whoever
 has the address sees the same; `?q=%s` is all that a browser's search keyword needs. */
 
-const FIELD = "f."; // before the names of metadata fields
+const FIELD = "f."; // the prefix of metadata fields
 
-/** The state that the address says. */
+/** Returns the state that the URL holds. */
 export function read() {
   const said = new URLSearchParams(location.search);
-  const fields = Object.create(null); // names are anybody's, "__proto__" among them
+  const fields = Object.create(null); // without a prototype: a field may be named "__proto__"
   for (const [name, value] of said) {
     if (name.startsWith(FIELD)) (fields[name.slice(FIELD.length)] ??= []).push(value);
   }
@@ -21,7 +21,7 @@ export function read() {
   };
 }
 
-/** The passage that is open: {id, start, end, checksum}, or null. */
+/** Returns the open passage {id, start, end, checksum}, or null. */
 function opened(said) {
   const id = said.get("doc");
   if (!id) return null;
@@ -29,7 +29,7 @@ function opened(said) {
   return { id, start: Number(start ?? -1), end: Number(end ?? -1), checksum: said.get("sum") ?? "" };
 }
 
-/** The address of a state. */
+/** Returns the URL of a state. */
 export function of(state) {
   const said = new URLSearchParams();
   const plain = { q: state.question, c: state.collection, mode: state.mode };
@@ -57,7 +57,7 @@ function place(said, { id, start, end, checksum }) {
   if (checksum) said.set("sum", checksum.slice(0, 16));
 }
 
-/** Writes a state to the address; `isStep` makes it a step that "back" takes back. */
+/** Writes a state to the URL; `isStep` adds an entry to the history, which "back" undoes. */
 export function write(state, isStep = false) {
   const address = of(state);
   if (address === location.pathname + location.search) return;

@@ -8,7 +8,7 @@ import { blocks } from "./markdown.js";
 import { card } from "./passages.js";
 import { termsOf, units } from "./text.js";
 
-const REMEMBERED = 10; // turns that a follow-up is asked with
+const REMEMBERED = 10; // earlier turns that are sent with a follow-up
 
 export class Answers {
   constructor(page) {
@@ -17,7 +17,7 @@ export class Answers {
     this.turns = [];
   }
 
-  /** Begins a conversation. */
+  /** Starts a conversation. */
   async ask(question) {
     this.leave();
     this.place.hidden = false;
@@ -25,7 +25,7 @@ export class Answers {
     await this.turn(question);
   }
 
-  /** Ends it: whatever is still to come is not waited for. */
+  /** Ends it and cancels the current answer. */
   leave() {
     this.stop?.abort();
     this.turns = [];
@@ -79,7 +79,7 @@ class Turn {
       h("div", { class: "said" }, this.body, this.stop, this.notes), this.panel);
   }
 
-  /** What a model is told of this turn when the next is asked. */
+  /** Returns this turn as history for the next question. */
   said() {
     if (!this.answer?.text) return [];
     return [{ role: "user", content: this.question }, { role: "assistant", content: this.answer.text }];
@@ -109,7 +109,7 @@ class Turn {
     if (event !== "sources") this.soon();
   }
 
-  /** Draws with the next frame, and more rarely the longer drawing takes. */
+  /** Draws with the next frame; slow drawing lowers the rate. */
   soon() {
     this.drawing ??= setTimeout(() => {
       const begun = performance.now();
@@ -119,7 +119,7 @@ class Turn {
     }, this.pause ?? 0);
   }
 
-  /** Draws the answer; blocks that stay the same are left alone. */
+  /** Draws the answer; unchanged blocks keep their elements. */
   draw(doubtful = []) {
     const made = blocks(this.text, this.marks(), doubtful);
     const same = made.findIndex(({ key }, i) => key !== this.keys[i]);
@@ -139,7 +139,7 @@ class Turn {
     };
   }
 
-  /** A link, so that it can be opened in a window of its own, and no line breaks around it. */
+  /** Returns a link, which can be opened in a new window, without line breaks around it. */
   mark(citation) {
     const { number, doc_id: id, start, end, checksum, text } = citation;
     const passage = { id, start, end, checksum: "" };
@@ -155,7 +155,7 @@ class Turn {
     return link;
   }
 
-  /** Shows which source a mark means. */
+  /** Highlights the source of a mark. */
   point(number, isOn) {
     this.list.children[number - 1]?.classList.toggle("is-meant", isOn);
   }
@@ -185,7 +185,7 @@ class Turn {
     const said = [];
     if (event === "error") said.push(["alert", `The answer broke off: ${degraded}`]);
     else if (degraded) said.push(["alert", degraded]);
-    if (finish === "extract" && note) said.push(["", "Sentences of the file. With a model, the server writes answers."]);
+    if (finish === "extract" && note) said.push(["", "This is an extract of the file. Start the server with a model to get written answers."]);
     if (unsupported.length) said.push(["doubt", `${counted(unsupported.length, "sentence")} underlined: the sources do not bear that out.`]);
     if (unknown.length) said.push(["alert", `The model cited ${unknown.map((n) => `[${n}]`).join(", ")}, which does not exist.`]);
     return said.map(([kind, words]) => h("p", { class: `remark ${kind}` }, kind ? icon("alert") : null, words));
@@ -198,7 +198,7 @@ class Turn {
     return h("p", { class: "footer" }, text ? button : null, facts.join(" · "));
   }
 
-  /** What is left of an answer that did not end. */
+  /** Shows the partial text of an answer that failed. */
   broken(sentence, error = {}) {
     if (error.status === 401) return this.page.problem(error, () => this.page.ask(false));
     clearTimeout(this.drawing);
@@ -209,7 +209,7 @@ class Turn {
   }
 }
 
-const waiting = () => [h("p", { class: "waiting", "aria-label": "The answer is on its way" }, h("i"), h("i"), h("i"))];
+const waiting = () => [h("p", { class: "waiting", "aria-label": "Waiting for the answer" }, h("i"), h("i"), h("i"))];
 
 function duration(spent) {
   if (!(spent > 0)) return "";

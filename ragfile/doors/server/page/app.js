@@ -12,8 +12,8 @@ import { Reader } from "./reader.js";
 import { forget, recent, remember } from "./recent.js";
 import { termsOf } from "./text.js";
 
-const FIRST = 12, MOST = 96; // passages at first, and after "more"
-// Nothing chosen. Names of fields are anybody's, "__proto__" among them: no prototype.
+const FIRST = 12, MOST = 96; // passages at first, and at most
+// No filters. Without a prototype, since a field may be named "__proto__".
 const NOTHING = { tags: [], fields: Object.create(null), mode: "", asks: false, open: null };
 const MODES = { hybrid: "Both", bm25: "Words", vector: "Meaning" };
 
@@ -34,7 +34,7 @@ class Page {
     }
   }
 
-  /** What needs a backend. */
+  /** Starts the parts that need a backend. */
   async begin() {
     this.reader = new Reader(this.backend, (opener) => this.closed(opener));
     this.backend.watch?.((loading) => this.loading(loading));
@@ -47,7 +47,7 @@ class Page {
     keyboard(this);
   }
 
-  /** Loads what this backend can do beyond searching. */
+  /** Loads the features that this backend has beyond searching. */
   async extend() {
     if (this.backend.ask) {
       const { Answers } = await import("./answers.js");
@@ -60,7 +60,7 @@ class Page {
     }
   }
 
-  /** Shows a collection, and what the address says of it; or why it cannot be shown. */
+  /** Shows a collection in the state of the URL, or the reason why it cannot be shown. */
   async enter(name) {
     this.collection = name;
     try {
@@ -72,7 +72,7 @@ class Page {
 
   async entered(name) {
     const [info, facets] = await Promise.all([this.backend.info(name), this.facets(name)]);
-    if (this.collection !== name) return; // another was chosen meanwhile
+    if (this.collection !== name) return; // another was chosen in the meantime
     this.info = info;
     this.drawCollection();
     this.filters.set(facets, info, this.state);
@@ -82,7 +82,7 @@ class Page {
     else await this.search();
   }
 
-  /** Shows what the collection is after a change; where that fails, what is there stays. */
+  /** Reloads the collection after a change; on failure, the page stays as it is. */
   async refresh() {
     const name = this.collection;
     const asked = Promise.all([this.backend.info(name), this.facets(name)]);
@@ -121,7 +121,7 @@ class Page {
     document.title = question ? `${question} · ${name}` : `${name} · ragfile`;
   }
 
-  /** After "back" or "forward". Where only the document changes, nothing is asked again. */
+  /** Handles "back" and "forward"; no request is repeated if only the document changes. */
   back() {
     const asked = (state) => address.of({ ...state, open: null });
     const before = asked(this.state);
@@ -176,13 +176,13 @@ class Page {
 
   // ------------------------------------------------------------------------------------- searching ---
 
-  /** The options of a search that are chosen here. */
+  /** Returns the search options that are chosen on the page. */
   options() {
     const mode = this.info.modes.includes(this.state.mode) ? this.state.mode : undefined;
     return { mode, where: this.filters.where(), tags: this.filters.tags };
   }
 
-  /** Searches; while an answer is on its way the newest question waits, and others are dropped. */
+  /** Searches; during a request the newest question waits, and older ones are dropped. */
   async search() {
     this.isWanted = true;
     if (this.isSearching || !this.info) return;
@@ -224,7 +224,7 @@ class Page {
   }
 
   degraded(reason) {
-    return reason ? h("span", { class: "degraded" }, icon("alert"), `Not all could be asked: ${reason}`) : null;
+    return reason ? h("span", { class: "degraded" }, icon("alert"), `The results are incomplete: ${reason}`) : null;
   }
 
   more() {
@@ -239,12 +239,12 @@ class Page {
     const clear = this.filters.isActive
       ? h("button", { type: "button", class: "small", onclick: () => this.filters.clear() }, "Clear the filters")
       : null;
-    const advice = clear ? "No passage passes the filters." : "Try other words, or fewer.";
+    const advice = clear ? "No passage matches the filters." : "Try other words, or fewer words.";
     return h("div", { class: "nothing" }, h("h2", {}, "Nothing found"),
       h("p", {}, `For “${question}” in ${this.collection}. ${advice}`), clear);
   }
 
-  /** The page before the first question. */
+  /** Shows the page before the first question. */
   fresh() {
     const known = recent(this.collection).slice(0, 6);
     const ask = (question) => {
@@ -257,7 +257,7 @@ class Page {
     const clear = h("button", { type: "button", class: "clear", onclick: () => {
       forget(this.collection);
       this.fresh();
-    } }, "Forget these");
+    } }, "Clear recent questions");
     $("passages").replaceChildren();
     this.status([]);
     const list = h("section", { class: "recent", "aria-label": "Recent questions" },
@@ -265,14 +265,14 @@ class Page {
     $("below").replaceChildren(...(known.length ? [list] : []));
   }
 
-  /** Opens a passage beside the others. */
+  /** Opens a passage beside the results. */
   open(passage, link) {
     if (this.question.value.trim()) remember(this.collection, this.question.value.trim());
     this.write({ open: passage }, true);
     this.reader.open(this.collection, passage, link);
   }
 
-  /** After a document was closed: the focus goes back to what had opened it. */
+  /** Returns the focus to the element that opened a document, once it is closed. */
   closed(opener) {
     this.write({ open: null });
     if (opener?.isConnected) opener.focus({ preventScroll: true });
@@ -288,7 +288,7 @@ class Page {
     await this.answers.ask(this.state.question);
   }
 
-  /** Moves the focus to a passage by its id, as links are made anew by each search. */
+  /** Moves the focus to a passage by its id, since each search replaces the links. */
   focus(id) {
     const link = this.passages().find((each) => each.closest(".passage").dataset.id === id);
     (link ?? this.passages()[0] ?? this.question).focus({ preventScroll: true });
@@ -336,17 +336,17 @@ class Page {
   empty() {
     document.body.classList.remove("is-fresh");
     $("below").replaceChildren(h("div", { class: "nothing" }, h("h2", {}, "No collections"),
-      h("p", {}, "The server has no files yet. Put a .ragfile into its folder and load this page again.")));
+      h("p", {}, "The server has no files yet. Put a .ragfile into its folder and reload this page.")));
   }
 
-  /** Says what went wrong; a key is asked for where one is needed. */
+  /** Shows an error, or a form for the API key if one is needed. */
   async problem(error, again) {
     if (error.status === 401 && this.backend?.setKey) return this.askKey(again);
     console.error(error);
     $("passages").replaceChildren();
     this.status([]);
     $("below").replaceChildren(h("div", { class: "problem", role: "alert" }, icon("alert"),
-      h("div", {}, h("h2", {}, "That did not work"), h("p", {}, error.message),
+      h("div", {}, h("h2", {}, "Something went wrong"), h("p", {}, error.message),
         h("button", { type: "button", class: "small", onclick: again }, "Try again"))));
   }
 
@@ -358,8 +358,8 @@ class Page {
       this.backend.setKey(input.value.trim());
       again();
     };
-    $("below").replaceChildren(h("form", { class: "key", onsubmit }, h("h2", {}, "This server asks for a key"),
-      h("p", {}, "Whoever runs it can make one with “ragfile keys add”. It stays in this tab."),
+    $("below").replaceChildren(h("form", { class: "key", onsubmit }, h("h2", {}, "This server needs an API key"),
+      h("p", {}, "The server’s operator can create one with “ragfile keys add”. This tab keeps it until you close it."),
       h("div", {}, input, h("button", { class: "primary" }, "Continue"))));
     input.focus();
   }

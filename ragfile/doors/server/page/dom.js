@@ -15,7 +15,7 @@ export function h(name, properties = {}, ...children) {
   return element;
 }
 
-/** A picture of the sprite in index.html; it says nothing to screen readers. */
+/** Returns an icon of the sprite in index.html, hidden from screen readers. */
 export function icon(name) {
   const svg = document.createElementNS("http://www.w3.org/2000/svg", "svg");
   const use = document.createElementNS("http://www.w3.org/2000/svg", "use");
@@ -26,16 +26,16 @@ export function icon(name) {
   return svg;
 }
 
-/** A button that is a picture; its name is what screen readers say and what a pointer shows. */
+/** Returns a button with an icon; its name is the tooltip and the label for screen readers. */
 export function iconButton(name, label, onclick, properties = {}) {
   const given = { type: "button", class: "quiet", title: label, "aria-label": label, onclick };
   return h("button", { ...given, ...properties }, icon(name));
 }
 
-/** The element with an id. */
+/** Returns the element with an id. */
 export const $ = (id) => document.getElementById(id);
 
-/** Says a sentence to screen readers, at most twice a second: only the last of a burst matters. */
+/** Announces a sentence to screen readers, at most twice a second: the last of a burst wins. */
 export function announce(sentence) {
   clearTimeout(announce.later);
   announce.later = setTimeout(() => ($("announced").textContent = sentence), 500);

@@ -14,7 +14,7 @@ export async function* events(body) {
   }
 }
 
-/** The pieces of a body as text. Leaving the loop hangs up. */
+/** Yields the pieces of a body as text. Leaving the loop cancels the request. */
 async function* texts(body) {
   const reader = body.pipeThrough(new TextDecoderStream()).getReader();
   try {

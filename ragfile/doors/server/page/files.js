@@ -4,7 +4,7 @@ files that are dropped on the page and documents that are taken out. */
 import { $, announce, counted, h, icon, iconButton } from "./dom.js";
 import { Upload } from "./uploads.js";
 
-const PAGE = 50; // documents of a list at a time
+const PAGE = 50; // documents that are loaded at a time
 
 export class Files {
   constructor(page) {
@@ -20,7 +20,7 @@ export class Files {
   }
 
   made() {
-    const find = h("input", { type: "search", class: "finder", placeholder: "Find by the beginning of an id",
+    const find = h("input", { type: "search", class: "finder", placeholder: "Find by id prefix",
       "aria-label": "Find documents", oninput: () => this.begin() });
     const choose = h("input", { type: "file", multiple: true, hidden: true, onchange: () => this.chosen() });
     const add = h("button", { type: "button", class: "small add", onclick: () => choose.click() }, icon("up"), "Add files");
@@ -40,7 +40,7 @@ export class Files {
     }
   }
 
-  /** Takes what is known of the collection that is shown. */
+  /** Adapts to the collection that is shown. */
   enter({ writes }) {
     this.writes = writes && Boolean(this.page.backend.upload);
     this.add.hidden = !this.writes;
@@ -86,7 +86,7 @@ export class Files {
     return item;
   }
 
-  /** Asks once more; a deletion is a commit and cannot be taken back here. */
+  /** Asks for confirmation: a deletion is a commit and cannot be undone here. */
   confirm(item, id) {
     const kept = [...item.childNodes];
     const back = () => item.replaceChildren(...kept);
@@ -135,7 +135,7 @@ export class Files {
     this.choose.value = "";
   }
 
-  /** Sends files one after the other: the server writes one at a time anyhow. */
+  /** Sends files one after the other, as the server writes one at a time. */
   async take(files) {
     this.uploads.hidden = false;
     const uploads = files.map((file) => new Upload(this.page, file, () => this.settled()));

@@ -1,14 +1,14 @@
-/* Filters from what the collection says of itself: its tags and the fields of its metadata. */
+/* Filters from the facets of a collection: its tags and metadata fields. */
 
 import { h, icon } from "./dom.js";
 
-const SEARCHED = 10; // values from which on a list can be searched
+const SEARCHED = 10; // a list with this many values gets a search box
 const MOST = 6; // fields
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:/;
 const RANGE = /^(-?[\d.e+]*)\.\.(-?[\d.e+]*)$/;
 
 export class Filters {
-  /** changed() is called when a person has chosen something. */
+  /** `changed` is called after each choice. */
   constructor(place, changed) {
     this.place = place;
     this.changed = changed;
@@ -21,7 +21,7 @@ export class Filters {
     });
   }
 
-  /** Takes what a collection says, and what is chosen of it. */
+  /** Sets the facets of a collection and the chosen values. */
   set(facets, { documents, chunks }, { tags, fields }) {
     const useful = facets.fields.filter((field) => isUseful(field, documents) || fields[field.name]);
     const hasTags = facets.tags.some((tag) => tag.chunks < chunks) || tags.length > 0;
@@ -34,7 +34,7 @@ export class Filters {
     return this.tags.length > 0 || Object.values(this.fields).some((values) => values.length);
   }
 
-  /** The filter on metadata, as a search takes it; undefined for none. */
+  /** Returns the `where` filter of a search, or undefined. */
   where() {
     const asked = Object.entries(this.fields).filter(([, values]) => values.length);
     const all = asked.map(([name, values]) => [name, this.condition(name, values)]);
@@ -74,7 +74,7 @@ export class Filters {
     return this.menu(name, this.fields[name] ?? [], values, (chosen) => (this.fields[name] = chosen));
   }
 
-  /** A menu of values to tick. */
+  /** Returns a menu of values with checkboxes. */
   menu(name, chosen, values, take) {
     const boxes = values.map(({ value, chunks }) => this.box(String(value), chunks, chosen));
     const list = h("div", { class: "choices", role: "group", "aria-label": name }, boxes);

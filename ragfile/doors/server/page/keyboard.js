@@ -3,7 +3,7 @@ them. Passages are links, so Tab and Enter work as everywhere. */
 
 import { $ } from "./dom.js";
 
-/** Listens for a page, which gives its question and its passages. */
+/** Handles the keys of a page. */
 export function keyboard(page) {
   const help = $("keys");
   $("help").addEventListener("click", () => help.showModal());
@@ -14,7 +14,7 @@ export function keyboard(page) {
   });
 }
 
-/** What each key does; true where it did something. */
+/** Runs the action of a key; returns true if it had one. */
 const actions = (page) => ({
   "/": (target) => !isText(target) && (page.question.focus(), page.question.select(), true),
   "?": (target) => !isText(target) && ($("keys").showModal(), true),
@@ -23,11 +23,11 @@ const actions = (page) => ({
   Escape: (target) => escape(page, target),
 });
 
-/** Whether keys are written there. */
+/** Returns whether an element takes text. */
 const isText = (target) =>
   target.matches("textarea, select, [contenteditable], input:not([type=checkbox], [type=radio])");
 
-/** Moves the focus through the passages; above the first is the question. */
+/** Moves the focus through the passages, and from the first up to the question. */
 function step(page, target, by) {
   if (target !== page.question && (isText(target) || target.closest("#reader, details, .modes"))) return false;
   const links = page.passages();

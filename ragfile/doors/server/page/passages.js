@@ -1,13 +1,13 @@
-/* Passages as people see them: what each is called, where it stands, its words, its scores. */
+/* Passages on the page: title, place in the document, text and scores. */
 
 import { copy, h, icon } from "./dom.js";
 import { permalink } from "./address.js";
 import { isMarkdown, painted } from "./source.js";
 import { excerpt, found } from "./text.js";
 
-const SHOWN = 420; // characters of a passage before it is opened
+const SHOWN = 420; // characters of a passage in the list
 
-/** {title, trail, file} of a hit, a source or a document: names for people. */
+/** Returns the display names {title, trail, file} of a hit, source or document. */
 export function naming({ metadata = {}, source, file_id, section, page, slide, row, doc_id, id }) {
   const file = text(metadata.path) || text(file_id) || text(source) || doc_id || id;
   const headers = (text(section) || text(metadata.headers)).split(" > ").filter(Boolean);
@@ -28,7 +28,7 @@ const LEGS = new Map([
   ["keyword", ["name", "the id, source or a keyword of the passage is what was asked for"]],
 ]);
 
-/** The scores of a hit, as they are: numbers of different measures, so never a share of anything. */
+/** Returns the raw scores of a hit: their scales differ, so none is shown as a percentage. */
 export function scores(hit) {
   const legs = Object.entries(hit.scores ?? {}).map(([leg, value]) => {
     const [name, meaning] = LEGS.get(leg) ?? [leg, ""];
@@ -43,7 +43,7 @@ function score(name, value, meaning) {
   return h("span", { class: "score", title: meaning }, `${name} `, h("b", {}, shown));
 }
 
-/** The words of a passage around what was asked, marked. */
+/** Returns the excerpt of a passage around the query's words, which are marked. */
 export function words(passage, terms, size = SHOWN) {
   const whole = passage.text, body = whole.slice(headed(whole, passage));
   const places = found(body, terms);
@@ -60,7 +60,7 @@ export function words(passage, terms, size = SHOWN) {
 
 const dots = () => h("span", { class: "dots", "aria-hidden": "true" }, " … ");
 
-/** Where a passage begins after a heading that its place says already. */
+/** Returns the start of a passage after a heading that its place already shows. */
 function headed(whole, passage) {
   const [line, heading] = whole.match(/^#{1,6} +(.+)\n+/) ?? ["", ""];
   const { title, trail } = naming(passage);
@@ -68,14 +68,14 @@ function headed(whole, passage) {
   return isSaid ? line.length : 0;
 }
 
-/** A line that says where a passage stands. */
+/** Returns the line with a passage's place in the document. */
 export function place(names) {
   const parts = [names.file, ...names.trail];
   return h("p", { class: "place" }, parts.flatMap((part, i) =>
     i ? [h("span", { class: "step", "aria-hidden": "true" }, "›"), part] : [h("span", { class: "file" }, part)]));
 }
 
-/** One passage: a link that opens it, and what it says. `number` is that of a source. */
+/** Returns one passage: a link that opens it, and its text. `number` is that of a source. */
 export function card(passage, { collection, terms, open, number, size, level = "h2" }) {
   const names = naming(passage);
   const span = { id: passage.doc_id, start: passage.start, end: passage.end };
@@ -94,7 +94,7 @@ export function card(passage, { collection, terms, open, number, size, level = "
     h("p", { class: "facts" }, scores(passage), tags));
 }
 
-/** A button that copies the address of a passage. */
+/** Returns a button that copies the link to a passage. */
 export function linkButton(address) {
   const button = h("button", { type: "button", class: "small", onclick: () => copy(address, button) },
     icon("link"), "Copy link");

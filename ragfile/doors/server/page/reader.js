@@ -8,10 +8,10 @@ import { isMarkdown, painted } from "./source.js";
 import { points, units } from "./text.js";
 
 const AROUND = 12_000; // characters before and after the passage
-const MORE = 40_000; // characters that a button brings
+const MORE = 40_000; // characters that a button loads
 
 export class Reader {
-  /** closed(opener) is called when the document was closed, with what had opened it. */
+  /** `closed` is called with the element that opened the document, once it is closed. */
   constructor(backend, closed) {
     this.backend = backend;
     this.closed = closed;
@@ -19,7 +19,7 @@ export class Reader {
     this.shown = null;
   }
 
-  /** Opens a document at [start, end), or at its beginning. `opener` is what had the focus. */
+  /** Opens a document at [start, end), or at its beginning. `opener` had the focus before. */
   async open(collection, passage, opener = null) {
     this.opener = opener ?? this.opener;
     const call = (this.last = Symbol("call"));
@@ -42,7 +42,7 @@ export class Reader {
     return whole(await this.backend.document(collection, id, place));
   }
 
-  /** The document of a link; from its beginning where the place of the link is gone. */
+  /** Returns the document of a link, from its beginning if the span no longer exists. */
   async found(collection, passage) {
     try {
       return [await this.fetched(collection, passage), passage];
@@ -123,9 +123,9 @@ export class Reader {
     ];
   }
 
-  /** A button for the text before or after what is there. */
+  /** Returns a button that loads the text before or after the shown part. */
   more(side, left) {
-    const label = `Show what comes ${side} (${counted(left, "character")})`;
+    const label = `Show the text ${side} (${counted(left, "character")})`;
     return h("button", { type: "button", class: "more", onclick: () => this.grow(side) }, label);
   }
 
@@ -150,7 +150,7 @@ export class Reader {
   }
 }
 
-const CHANGED = "The document has changed since this link was made: the place may show other words.";
+const CHANGED = "The document has changed since this link was made, so it may point to different text.";
 
 /** A document with what is around its stretch as one text. */
 function whole({ before = "", text, after = "", start, end, ...document }) {

@@ -1,20 +1,19 @@
-/* Ranges of a file kept between visits, where the program wants that: a Cache of the browser, under a name
-that the program gives. What is kept belongs to one state of the object (its size and tag); that of another
-state goes when the file is opened. The core checks what comes from here as it checks what comes from a
-host, and what fails is forgotten. */
+/* Byte ranges of a file, cached between visits in a browser Cache that the program names. An entry belongs
+to one version of the object (its size and tag); opening another version deletes it. The core verifies
+cached bytes like fetched ones, and an entry that fails is deleted. */
 
 import { ArgumentError } from "./errors.js";
 
 const MARK = "ragfile-range";
 
-export class Keeping {
-  /** The ranges of an object with this identity, and no other ones of its address. */
+export class RangeCache {
+  /** Open the cache of a URL for one identity, and delete the entries of every other. */
   static async of(name, url, identity) {
     if (!globalThis.caches)
-      throw new ArgumentError("there is no Cache API here, which the option cache needs");
-    const keeping = new Keeping(await caches.open(name), url, identity);
-    await keeping.drop((kept) => kept !== identity);
-    return keeping;
+      throw new ArgumentError("the option cache needs the Cache API, which is missing here; use HTTPS, or omit cache");
+    const ranges = new RangeCache(await caches.open(name), url, identity);
+    await ranges.drop((kept) => kept !== identity);
+    return ranges;
   }
 
   constructor(cache, url, identity) {
@@ -28,14 +27,14 @@ export class Keeping {
     return place.href;
   }
 
-  /** Bytes that were kept, or null. */
+  /** Return cached bytes, or null. */
   async read(at, size) {
     const found = await this.cache.match(this.place(at, size));
     const bytes = found ? new Uint8Array(await found.arrayBuffer()) : null;
     return bytes?.length === size ? bytes : null;
   }
 
-  /** Keeps bytes as far as there is room; a browser that has none says so, and nobody minds. */
+  /** Cache bytes. A full quota is ignored: the cache only saves requests. */
   async write(at, bytes) {
     await this.cache.put(this.place(at, bytes.length), new Response(bytes)).catch(() => {});
   }

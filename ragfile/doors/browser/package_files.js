@@ -1,10 +1,10 @@
-/* What belongs to this package and lies beside it: the core, and the model's file. */
+/* Load the files that ship with this package: the core, and the model. */
 
 import { RemoteError } from "./errors.js";
 
 let compiled = null;
 
-/** The module, fetched once: it lies packed beside this file, so that every host sends it small. */
+/** Return the compiled core, fetched once. It is stored compressed, so any host sends it small. */
 export function compile(place = new URL("ragfile.wasm.gz", import.meta.url)) {
   compiled ??= load(place).catch((error) => {
     compiled = null;
@@ -22,7 +22,7 @@ async function load(place) {
       { status: error.status },
     );
   });
-  const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b; // a host can have unpacked it already
+  const isPacked = bytes[0] === 0x1f && bytes[1] === 0x8b; // the host may have decompressed it
   return WebAssembly.compile(isPacked ? await unpackedBytes(bytes) : bytes);
 }
 
@@ -31,7 +31,7 @@ async function unpackedBytes(bytes) {
   return new Uint8Array(await new Response(stream).arrayBuffer());
 }
 
-/** The bytes of a file that belongs to this package. */
+/** Fetch a file of this package. */
 export async function fetched(place, progress) {
   const url = new URL(place, import.meta.url);
   if (url.protocol === "file:") {

@@ -1,4 +1,4 @@
-/* One question: what it asks of the retrievers, and what becomes of their answers. */
+/* One question: validate its options, run the retrievers, and turn their rankings into hits. */
 
 import { ArgumentError } from "./errors.js";
 import { blend, methodOf, RRF_K, rrf } from "./fusion.js";
@@ -12,7 +12,7 @@ import {
   taken,
   unit,
   Unlike,
-} from "./refining.js";
+} from "./ranking.js";
 
 const MODES = ["hybrid", "vector", "bm25", "keyword"];
 const TRANSFORMER_WEIGHT = 4;
@@ -26,7 +26,7 @@ const OPTIONS = new Set(
 );
 const NOTHING = { scoreType: "none", rows: [], scores: [], parts: [] };
 
-export class Asking {
+export class Question {
   constructor(file, text, options) {
     if (typeof text !== "string")
       throw new ArgumentError(`a question is a string, not ${typeof text}`);
@@ -55,7 +55,7 @@ export class Asking {
     if (minScore !== null && !(typeof minScore === "number" && minScore < Infinity))
       throw new ArgumentError(`minScore is a score that passages can reach, not ${minScore}`);
     if (!(diversity >= 0 && diversity <= 1))
-      throw new ArgumentError(`diversity lies between 0 and 1, not ${diversity}`);
+      throw new ArgumentError(`diversity must be between 0 and 1, not ${diversity}`);
     if (!Array.isArray(rewrites) || rewrites.some((one) => typeof one !== "string"))
       throw new ArgumentError("rewrites are a list of texts");
     if (rewrites.length && this.mode === "keyword")

@@ -1,6 +1,6 @@
-/* What a question can ask of its ranking, after fusion and before the cut, as ragfile/search/paging_and_diversity.py
-and repeats.py do it: boosts, the least score, passages that differ, diversity. All of it looks at the
-candidates that the retrievers proposed; equal scores keep their order.
+/* Reorder and filter a ranking after fusion and before the cut, like ragfile/search/paging_and_diversity.py
+and repeats.py: boosts, the minimum score, repeats, diversity. Only candidates that the retrievers
+proposed take part; equal scores keep their order.
 
 A ranking is {scoreType, rows, scores, parts}, parts being the scores by retriever of each row. */
 
@@ -51,7 +51,7 @@ export function checkedBoosts(given) {
   return boosts;
 }
 
-/** Scores raised by what metadata say, a list of it for each row, and ranked anew. */
+/** Add the boosts, computed from a list of metadata for each row, and rank again. */
 export function boosted(ranked, metadata, boosts) {
   const scores = ranked.scores.map(
     (score, i) => score + boosts.reduce((sum, boost) => sum + gain(boost, metadata[i]), 0),
@@ -104,7 +104,7 @@ function zone(name) {
   return sign ? Number(`${sign}1`) * (60 * Number(hours) + Number(minutes ?? 0)) : 0;
 }
 
-// ------------------------------------------------------------------------------- what is alike --
+// ---------------------------------------------------------------------------------- repeats --
 
 /** A vector of length 1; zeros for one without a direction. */
 export function unit(vector) {
@@ -120,7 +120,7 @@ function dot(a, b) {
   return sum;
 }
 
-/** Vectors, or the marks of texts, of which none repeats another one. */
+/** A set of vectors, or of text fingerprints, without near-duplicates. */
 export class Unlike {
   kept = [];
 

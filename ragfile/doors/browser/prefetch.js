@@ -1,8 +1,8 @@
-/* What the first question by words will touch, guessed from the table of contents alone, so that one
-round brings what would else be asked for step by step. A wrong guess costs bytes, never an answer:
-what was fetched waits until the core asks for it, and checks it.
+/* Predict from the table of contents which bytes the first word search will read, so that one round trip
+replaces several dependent ones. A wrong guess costs bytes, never a wrong answer: prefetched bytes wait
+until the core asks for them and verifies them.
 
-A stretch here is whole grains of its section, for those are what is checked. */
+Every range covers whole grains of its section, because checksums cover grains. */
 
 const GRAIN = 4 << 10; // of files for the web (rag.fine)
 const MOST = 32 << 10; // of one table; a larger one is asked for where it is touched
