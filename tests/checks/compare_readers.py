@@ -1,4 +1,4 @@
-"""The package's reader against spec/reader.py on random files: `python tests/compare_readers.py N [SEED]`.
+"""The package's reader against spec/reader.py on random files: `python tests/checks/compare_readers.py N [SEED]`.
 
 Half of the N files are as a writer makes them: both readers must find the same. The others are changed somewhere: both must
 refuse them, or find the same. 0.1.0 files have either byte order, any padding and precision, slack, companions, dimensions

@@ -1,6 +1,6 @@
 """Records tests/wordpiece_golden.json: texts that are hard to tokenise, with the ids that the tokenizers library gives.
 
-    python tests/record_wordpiece_golden.py path/to/potion-base-8M/tokenizer.json
+    python tests/checks/record_wordpiece_golden.py path/to/potion-base-8M/tokenizer.json
 
 Its results are data for test_wordpiece.py, which needs neither the library nor that file.
 """

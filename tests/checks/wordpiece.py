@@ -1,6 +1,6 @@
 """Compares the tokeniser with the tokenizers library on a file of real passages; too long for the suite.
 
-    python tests/check_wordpiece.py PASSAGES.jsonl[.xz] TOKENIZER.json
+    python tests/checks/wordpiece.py PASSAGES.jsonl[.xz] TOKENIZER.json
 
 PASSAGES has one JSON object with a "text" a line; TOKENIZER.json is potion-base-8M's, as published.
 """
