@@ -69,7 +69,7 @@ class Ragfile:
         ]
 
     def sections(self):
-        return {e["name"]: e["size"] for e in self.file.entries}
+        return {e["name"]: e["size"] for e in self.file.file.entries}
 
 
 class TantivyUsearch:

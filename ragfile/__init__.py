@@ -1,5 +1,6 @@
 """ragfile: one file that holds everything retrieval needs, opened by memory map, searched exactly."""
 
+import os
 from importlib import import_module
 
 __version__ = "0.1.0"
@@ -23,7 +24,7 @@ _HOMES = {
     "Hit": "records",
     "Hits": "records",
     "KnowledgeBase": "knowledge_base",
-    "Limits": "ingest.document_loader",
+    "Limits": "ingest.loaders.contract",
     "LockedError": "errors",
     "Model": "embedding.protocol",
     "ModelError": "errors",
@@ -74,7 +75,7 @@ __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]  # the t
 # Importing typing takes milliseconds, and editors would skip code below a plain False.
 TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
-    import ragfile.dataset as dataset  # noqa: F401
+    import ragfile.dataset as dataset  # noqa: F401  # pyright: ignore[reportUnusedImport]  # a public name
     from ragfile.answer.answers import Answer as Answer
     from ragfile.answer.citations import Citation as Citation
     from ragfile.canonical import chunk as chunk
@@ -108,7 +109,7 @@ if TYPE_CHECKING:
     from ragfile.ground.signing_keys import new_key as new_key
     from ragfile.ingest.analysis import Analysis as Analysis
     from ragfile.ingest.chunker import Policy as Policy
-    from ragfile.ingest.document_loader import Limits as Limits
+    from ragfile.ingest.loaders.contract import Limits as Limits
     from ragfile.knowledge_base import KnowledgeBase as KnowledgeBase
     from ragfile.opener import open as open
     from ragfile.opener import sign as sign
@@ -165,3 +166,14 @@ else:
 
 def __dir__() -> list[str]:
     return [*__all__, "__version__"]
+
+
+def _wait_for_imports() -> None:
+    """Let other threads finish the imports that a forked child would wait for."""
+    from ragfile.ground import pending_imports
+
+    pending_imports.wait()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_wait_for_imports)

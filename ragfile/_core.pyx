@@ -37,6 +37,13 @@ STATUS = {
 STATUS_COUNT = RAG_STATUS_COUNT
 
 
+cdef str parts(uint64_t has, uint64_t wants):
+    """Return how much of a file is there."""
+    if wants < 10_000_000:
+        return f"{has:,} of at least {wants:,} bytes"
+    return f"{has // 1_000_000:,} of at least {wants // 1_000_000:,} MB"
+
+
 cdef int check(rag_status status, rag_fault *fault, path=None) except -1:
     """Raise the exception of a failed status; RAG_OK costs one comparison."""
     if status == RAG_OK:
@@ -53,6 +60,8 @@ cdef int check(rag_status status, rag_fault *fault, path=None) except -1:
         raise OSError(fault.os_error, os.strerror(fault.os_error), place)
     where = f" of section {section}" if section else ""
     message = sentence.format(what=what, at=fault.at, where=where)
+    if status == RAG_CORRUPT and fault.wants:
+        message = f"{what}: {parts(fault.has, fault.wants)} are there; fetch it again"
     if path is not None:
         message = f"{path}: {message}"
     if issubclass(kind, FormatError):

@@ -5,6 +5,7 @@ from array import array
 from ragfile.errors import CorruptError, FormatError
 from ragfile.ground.fork_safe_lock import ForkSafeLock
 
+from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 
 from rag.records cimport *

@@ -17,7 +17,6 @@ import math
 import os
 import subprocess
 import sys
-import tempfile
 import warnings
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, cast
 
@@ -29,7 +28,8 @@ from ragfile.exchange import origin
 from ragfile.file import config, consistency, filters, sample_rows, stale_records
 from ragfile.file.pairs import PairFile
 from ragfile.file.row_segment import RowSegment
-from ragfile.file.row_segment import unpack as unpack_frame
+from ragfile.ground import system
+from ragfile.ground.json_values import is_object
 from ragfile.ingest.chunker import Policy, split
 from ragfile.records import Candidate, Document
 from ragfile.records import Segment as Part
@@ -203,7 +203,7 @@ def _whole(reader: _core.Reader, segments: list[RowSegment]) -> Found:
         found["stale"] = stale_records.read_stale(reader, "")
         _refuse(consistency.stale_faults(found["stale"], segments))
     if (section := reader.section("rag.origin")) is not None:
-        stream = _core.Stream(section, unpack_frame)
+        stream = _core.Stream(section)
         found["origin"] = origin.read(stream.read(0, stream.size))
     if (section := reader.section("rag.frequencies")) is not None:
         found["frequencies"] = _frequencies(section)
@@ -250,12 +250,12 @@ def _segment(reader: _core.Reader, record: _core.SegmentRecord, segment: RowSegm
         found["documents"] = [
             _document(segment, number) for number in range(segment.records.documents)
         ]
-    if (stored := sample_rows.stored_sample(segment)) is not None:
+    if (sample := sample_rows.stored_sample(segment)) is not None:
         _refuse(consistency.sample_faults(segment))
-        found["sample"] = [list(pair) for pair in stored.pairs()]
-    if (section := segment.section("rag.fine")) is not None:
+        found["sample"] = [list(pair) for pair in sample.pairs()]
+    if (fine := segment.section("rag.fine")) is not None:
         _refuse(consistency.fine_faults(segment))
-        found["fine"] = _fine(reader, number, section)
+        found["fine"] = _fine(reader, number, fine)
     if segment.section("rag.columns") is not None:
         found["columns"] = _columns(segment)
     if segment.section("rag.terms") is not None:
@@ -354,10 +354,11 @@ def _module(path: str) -> Read:
 
 def _program(path: str) -> Read:
     def ask(data: bytes, dim: int | None = None) -> Found:
-        with tempfile.NamedTemporaryFile(suffix=".ragfile") as file:
-            file.write(data)
-            file.flush()
-            words = [path, file.name, *([str(dim)] if dim else [])]
+        with system.temporary_folder() as folder:
+            name = os.path.join(folder, "given.ragfile")
+            with open(name, "wb") as file:
+                file.write(data)
+            words = [path, name, *([str(dim)] if dim else [])]
             done = subprocess.run(words, capture_output=True, check=False, timeout=60)
         try:
             found: Found = json.loads(done.stdout)
@@ -382,10 +383,8 @@ def reader_of(path: str | None) -> Read:
 def difference(expected: object, found: object, packed: bool = False, path: str = "") -> str | None:
     """Describe the first difference of two answers; None if they agree. Extra keys are ignored."""
     pairs: Iterable[tuple[object, object, object]]
-    if isinstance(expected, dict) and isinstance(found, dict):
-        members = cast("dict[str, object]", found)
-        named = cast("dict[str, object]", expected)
-        pairs = [(key, value, members.get(key)) for key, value in named.items()]
+    if is_object(expected) and is_object(found):
+        pairs = [(key, value, found.get(key)) for key, value in expected.items()]
     elif _are_lists(expected, found):
         wanted, given = cast("list[object]", expected), cast("list[object]", found)
         pairs = [(i, a, b) for i, (a, b) in enumerate(zip(wanted, given, strict=True))]
@@ -528,7 +527,7 @@ def _searches(golden: Found) -> Iterator[bool]:
     from ragfile.knowledge_base import KnowledgeBase
     from ragfile.write.writer import create
 
-    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+    with system.temporary_folder() as folder:
         path = os.path.join(folder, "kb")
         with create(path, analysis=Analysis(stemmer="none", stop_words="none")) as w:
             vectors = [chunk["vector"] for chunk in golden["corpus"]]
@@ -567,7 +566,8 @@ def _filters(cases: Found) -> Iterator[bool]:
     for case in cases["filters"]:
         yield _passing(filters.Dicts(cases["rows"]), where=case["where"]) == case["rows"]
     for case in cases["tag_filters"]:
-        columns = filters.Dicts([{}] * len(cases["tags"]), cases["tags"])
+        nothing: list[dict[str, Any]] = [{}] * len(cases["tags"])
+        columns = filters.Dicts(nothing, cases["tags"])
         yield (
             _passing(columns, **{key: value for key, value in case.items() if key != "rows"})
             == case["rows"]

@@ -36,6 +36,7 @@ from ragfile.file.source import ByteSource, FileSource
 from ragfile.ground import request_id as tracing
 from ragfile.ground.annotations import deferred
 from ragfile.ground.option_table import takes
+from ragfile.ground.whole_numbers import whole
 from ragfile.options import BATCH, EXPLAIN, SEARCH, BatchOptions, ExplainOptions, SearchOptions
 from ragfile.records import Candidate, Chunk, Document, Hit, Hits, Span
 from ragfile.search import (
@@ -90,12 +91,16 @@ else:
 
 
 def names_file(method: CallT) -> CallT:
-    """Add the file's path to errors about damaged sections."""
+    """Add the file's path to errors about damaged sections, and check a trusted file after the call."""
 
     @functools.wraps(method)
     def call(self: KnowledgeBase, /, *args: object, **kwargs: object) -> object:
+        opened = self._view or self._current.opened
         try:
-            return method(self, *args, **kwargs)
+            found = method(self, *args, **kwargs)
+            if opened is not None and opened.rows.is_sealed:
+                opened.rows.check_unchanged()
+            return found
         except CorruptError as error:
             error.name_file(self.path)
             raise
@@ -518,9 +523,10 @@ class KnowledgeBase:
         from ragfile.search.explanation import explained
 
         opened = self._now()
-        row = opened.rows.row(passage) if isinstance(passage, str) else passage
+        row = opened.rows.row(passage) if isinstance(passage, str) else whole(passage, "passage")
         if row is None:
             raise KeyError(f"{self.path} has no chunk {passage!r}")
+        opened.rows.chunk(row)  # refuses a row that is deleted or outside the file
         return explained(opened.retrieval, query, row, k, EXPLAIN.complete(options))
 
     @takes(SEARCH)
@@ -760,10 +766,12 @@ class KnowledgeBase:
 
     # ---------------------------------------------------------------------------------------------------- rows --
 
+    @names_file
     def row(self, chunk_id: str) -> int | None:
         """Return the live row of a chunk id such as "guide.md#3", or None."""
         return self._now().rows.row(chunk_id)
 
+    @names_file
     def hit(
         self,
         row: int,
@@ -778,6 +786,7 @@ class KnowledgeBase:
         """
         return self._now().rows.hit(row, score, score_type, scores)
 
+    @names_file
     def chunk(self, row: int) -> Chunk:
         """Return a row as a Chunk. Its metadata includes that of its document.
 
@@ -786,6 +795,7 @@ class KnowledgeBase:
         """
         return self._now().rows.chunk(row)
 
+    @names_file
     def vector(self, row: int) -> NDArray[np.floating[Any]]:
         """Return the stored vector of a row, without a copy.
 
@@ -795,6 +805,7 @@ class KnowledgeBase:
         """
         return self._now().rows.vector(row)
 
+    @names_file
     def vectors(self, segment: int | None = None) -> NDArray[np.floating[Any]] | None:
         """Return the stored vectors of the live rows, in the order of `live_rows()`.
 
@@ -810,10 +821,12 @@ class KnowledgeBase:
         """
         return self._now().rows.vectors(segment)
 
+    @names_file
     def vector_mask(self) -> NDArray[np.bool_]:
         """Return a bool for each row: whether it has a vector. Use it as a filter: `where=~rf.vector_mask()`."""
         return self._now().rows.vector_mask()
 
+    @names_file
     def live_rows(self) -> Int64s:
         """Return the numbers of the live rows in order, as int64[len(rf)]."""
         return self._now().rows.live_rows()
@@ -822,12 +835,15 @@ class KnowledgeBase:
 
     def documents(self) -> Iterator[Document]:
         """Yield every document, by segment and id."""
-        return self._now().rows.documents()
+        rows = self._now().rows
+        return _watched(rows, rows.documents()) if rows.is_sealed else rows.documents()
 
+    @names_file
     def document_ids(self) -> list[str]:
         """Return the ids of all documents, sorted. No text is read."""
         return self._now().rows.document_ids()
 
+    @names_file
     def document(self, doc_id: str) -> Document | None:
         """Return the document with an id, or None."""
         return self._now().rows.document(doc_id)
@@ -877,6 +893,13 @@ class KnowledgeBase:
         return self._now().rows.to_pandas()
 
 
+def _watched(rows: OpenRows, documents: Iterator[Document]) -> Iterator[Document]:
+    """Yield the documents of a file with trusted keys, which is checked after each of them was read."""
+    for document in documents:
+        rows.check_unchanged()
+        yield document
+
+
 def _empty(kind: type[Base]) -> Base:
     """Return a knowledge base for __setstate__ to fill."""
     return kind.__new__(kind)
@@ -894,12 +917,16 @@ def _likeness(
     rows: OpenRows, query: str, vector: Vector | Vectors | None, similar_to: str | int
 ) -> _Likeness:
     """Return the search for passages similar to a chunk or row; the caller's text and vector win."""
-    row = rows.row(similar_to) if isinstance(similar_to, str) else similar_to
+    row = rows.row(similar_to) if isinstance(similar_to, str) else whole(similar_to, "similar_to")
     if row is None:
         raise KeyError(f"{rows.path} has no chunk {similar_to!r}, which similar_to= names")
-    text = query or rows.chunk(row).content
+    chunk = rows.chunk(row)
+    text = query or chunk.content
     if vector is None and rows.vector_mask()[row]:
-        vector = rows.vectors_of([row])[0]
+        (vector,) = stored = rows.vectors_of([row])
+        if not np.isfinite(stored).all():
+            what = f"the vector of row {row} is not finite"
+            raise CorruptError(f"{rows.path}: {what}", section="vector")
     return _Likeness(text, vector, row)
 
 

@@ -6,9 +6,7 @@ import contextlib
 import os
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, overload
-
-import numpy as np
+from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, overload
 
 from ragfile import _core
 from ragfile.embedding.protocol import Embedder
@@ -19,6 +17,7 @@ from ragfile.file.source import FileSource, RemoteSource
 from ragfile.ground.annotations import deferred
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.urls import is_dataset, is_remote, shown
+from ragfile.ground.whole_numbers import whole
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.search.file_rows import FileRows
 from ragfile.types import Dialect, PairStrategy, StrPath
@@ -43,6 +42,17 @@ class _Options(TypedDict, total=False):
     embedder: str | Embedder | None
     embedding_cache: StrPath | bool | None
     offline: bool
+
+
+class _PassageOptions(_Options, total=False):
+    """Arguments of open() for a file of passages."""
+
+    generation: int
+    cache: StrPath | None
+    trusted: Iterable[PublicKey | StrPath | bytes] | None
+    executor: ExecutorChoice
+    workers: int | None
+    allow_partial: bool
 
 
 @overload
@@ -99,7 +109,7 @@ def open(
             that is searched often; `info["pinned"]` counts the bytes.
 
     Returns:
-        A KnowledgeBase, or a PairFile for a 0.1.0 file. Type checkers infer a PairFile if dim or dialect
+        A KnowledgeBase, or a PairFile for a 0.1.0 file (`open_passages()` opens its contents). Type checkers infer a PairFile if dim or dialect
         is given; otherwise use ragfile.PairFile(path) for them.
 
     Raises:
@@ -107,6 +117,9 @@ def open(
         SignatureError: none of the trusted keys signed the file.
         RemoteError: a URL cannot be read, or offline is set.
     """
+    if not isinstance(path, str):
+        path = _text_of(path)
+    generation = whole(generation, "generation", 0)
     if is_remote(path) and (offline or is_offline()):
         raise RemoteError(why(shown(path)))
     if pin and (is_remote(path) or is_dataset(path)):
@@ -124,7 +137,7 @@ def open(
             path, cache, redirects, embedder=embedder, dim=dim, dialect=dialect, generation=generation, strict=strict,
             embedding_cache=embedding_cache, trusted=trusted,
         )  # fmt: skip
-    head = bytes(memoryview(_core.Map(path))[:HEAD])  # a map does not block on a pipe
+    head = bytes(memoryview(_map_of(path))[:HEAD])  # a map does not block on a pipe
     _refuse_unsigned(path, head, trusted)
     if pin and head[:8] != b"RAGFILE\1":
         raise ValueError(f"{os.fspath(path)}: pin=True is for files of version 1.0")
@@ -146,11 +159,57 @@ def open(
         "embedding_cache": embedding_cache,
         "offline": offline,
     }
-    if _looks_like_text(head):
+    if _is_ragmd(path, head):
         return KnowledgeBase(path, source=_of_collection(path, "ragmd"), **options)
     if _is_half_of_a_pair(path, head):
         return KnowledgeBase(path, source=_of_collection(path, "faiss+json"), **options)
+    if head[8:12] == b"DUCK":
+        return KnowledgeBase(path, source=_of_collection(path, "duckdb"), **options)
     raise FormatError(f"{os.fspath(path)}: not a RAGFile: {_content(path, head)}", at=0)
+
+
+def _text_of(path: StrPath) -> str:
+    """Return a path as text; TypeError for bytes and other objects."""
+    found: object = os.fspath(path)
+    if not isinstance(found, str):
+        raise TypeError(f"a path is a str or an os.PathLike of str, not {type(found).__name__}")
+    return found
+
+
+def _map_of(path: StrPath) -> _core.Map:
+    """Map a file; for a missing one, name the command that makes it."""
+    try:
+        return _core.Map(path)
+    except FileNotFoundError as error:
+        import shlex  # only a missing file needs it
+
+        name = shlex.quote(os.fspath(path) or "kb.ragfile")
+        why = f"{error.strerror}; `ragfile build FOLDER -o {name}` makes one"
+        raise FileNotFoundError(error.errno, why, os.fspath(path)) from None
+
+
+def open_passages(
+    path: StrPath, *, dim: int | None = None, **options: Unpack[_PassageOptions]
+) -> KnowledgeBase:
+    """Open a knowledge base as `open()` does; the pairs of a 0.1.0 file become passages in memory.
+
+    Args:
+        path: As for `open()`.
+        dim: The length of the vectors of a 0.1.0 file that does not record it.
+        **options: Options of `open()`. A 0.1.0 file takes only those about embedding.
+    """
+    opened = open(path, **options)
+    if not isinstance(opened, PairFile):
+        return opened
+    opened.close()
+    if is_remote(path):
+        raise FormatError(f"{shown(path)}: a 0.1.0 file has pairs: convert a local copy of it")
+    kept: _Options = {
+        "embedder": options.get("embedder"),
+        "embedding_cache": options.get("embedding_cache"),
+        "offline": options.get("offline", False),
+    }
+    return KnowledgeBase(path, source=_of_collection(path, "ragfile-0.1", dim), **kept)
 
 
 def _refuse_unsigned(
@@ -164,8 +223,11 @@ def _refuse_unsigned(
         )
 
 
-def _looks_like_text(head: bytes) -> bool:
-    return head.removeprefix(b"\xef\xbb\xbf")[:3] == b"---"
+def _is_ragmd(path: StrPath, head: bytes) -> bool:
+    """Return whether a file is a .ragmd by its first bytes, or by its suffix if those are damaged."""
+    text = head.removeprefix(b"\xef\xbb\xbf")
+    named = os.fspath(path).partition("?")[0].lower().endswith(".ragmd")
+    return text[:3] == b"---" or (named and bool(head) and head[:7] != b"RAGFILE")
 
 
 def _is_half_of_a_pair(path: StrPath, head: bytes) -> bool:
@@ -224,18 +286,20 @@ def _open_remote(
         return PairFile.over(remote, dim=dim, dialect=dialect, name=remote.path)
     options: _Options = {"embedder": embedder, "embedding_cache": embedding_cache}
     source: ByteSource = RemoteSource(url, cache, redirects, remote)
-    if head[:7] == b"RAGFILE" or not _looks_like_text(head):
+    if head[:7] == b"RAGFILE" or not _is_ragmd(url, head):
         return KnowledgeBase(
             url, source=source, generation=generation, strict=strict, trusted=trusted, **options
         )
     return KnowledgeBase(url, source=_of_collection(source), **options)
 
 
-def _of_collection(path: StrPath | ByteSource, kind: str = "ragmd") -> ByteSource:
+def _of_collection(
+    path: StrPath | ByteSource, kind: str = "ragmd", dim: int | None = None
+) -> ByteSource:
     """Return the source of a collection that is converted in memory."""
     from ragfile.exchange.collection_source import CollectionSource
 
-    return CollectionSource(path, kind)
+    return CollectionSource(path, kind, dim)
 
 
 def sign(
@@ -297,6 +361,7 @@ def verify(
         from ragfile.shards.verification import verify as verify_dataset
 
         return verify_dataset(path, full=full, keys=keys)
+    mapped: _core.Map | _core.Remote
     if is_remote(path):
         from ragfile.net.fetcher import mapped as remotely
 
@@ -304,11 +369,11 @@ def verify(
         mapped.fetch_all()
     else:
         mapped = _core.Map(path)
-    if _looks_like_text(bytes(memoryview(mapped)[:8])):
-        from ragfile.exchange.ragmd.ragmd_reader import load, parse
+    if _is_ragmd(path, bytes(memoryview(mapped)[:8])):
+        from ragfile.exchange.collection_source import loaded, parsed
 
         _refuse_unsigned(path, b"", keys)
-        parse(np.frombuffer(memoryview(mapped), np.uint8)) if is_remote(path) else load(path)
+        parsed(memoryview(mapped), path) if is_remote(path) else loaded(path)
         return [], {"sections": 1, "blocks": 0, "commits": 1, "abandoned": 0, "faults": 0}
     if mapped.header()[0] == 0:
         _refuse_unsigned(path, b"", keys)

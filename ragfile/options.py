@@ -11,6 +11,7 @@ option that a door does not offer names the door and the reason in `absent`.
 from collections.abc import Sequence
 from typing import Annotated, TypedDict
 
+from ragfile.ground.json_values import is_list
 from ragfile.ground.option_table import Option, OptionTable, Schema
 from ragfile.types import (
     Boost,
@@ -46,7 +47,7 @@ _VECTOR: Schema = {
 
 def _fusion(value: object) -> object:
     """Return a fusion as Python spells it; JSON has no tuples."""
-    if not isinstance(value, list):
+    if not is_list(value):
         return value
     if len(value) != 2 or not isinstance(value[0], str) or not isinstance(value[1], dict):
         raise ValueError("fusion is a name, or [name, {parameters}]")
@@ -146,7 +147,7 @@ class _OptionOrder(TypedDict, total=False):
     )]  # fmt: skip
     threads: Annotated[int | None, Option(
         "Number of threads. The default is 1; for a batch, one for each processor.",
-        schema={"type": ["integer", "null"], "minimum": 1, "maximum": 256},
+        minimum=1, maximum=256, schema={"type": ["integer", "null"], "minimum": 1, "maximum": 256},
         absent={"browser": "a page searches on one thread"},
     )]  # fmt: skip
     request_id: Annotated[str | None, Option(

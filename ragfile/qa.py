@@ -71,7 +71,7 @@ class Ready:
     prompt: str
     sources: list[dict[str, Any]]
     contexts: list[Candidate]
-    dropped: list[Dropped] = field(default_factory=list)
+    dropped: list[Dropped] = field(default_factory=list[Dropped])
     tokens: int = 0
     degraded: str = ""
     request_id: str = ""

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from gc import get_referents
 from itertools import combinations, groupby
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
 
 from ragfile.errors import CorruptError
 from ragfile.ground.annotations import deferred
@@ -37,13 +37,14 @@ def _of_mapping(cls: type[R], value: object) -> R:
     known = {
         f.name: f.default is MISSING and f.default_factory is MISSING for f in fields(declared)
     }
-    missing = [name for name, is_needed in known.items() if is_needed and name not in value]
-    other = [str(name) for name in value if name not in known]
+    named = cast("Mapping[str, Any]", value)
+    missing = [name for name, is_needed in known.items() if is_needed and name not in named]
+    other = [str(name) for name in named if name not in known]
     if missing or other:
         faults = [f"lacks {', '.join(missing)}"] * bool(missing)
         faults += [f"does not know {', '.join(other)}"] * bool(other)
         raise TypeError(f"{what} {' and '.join(faults)}; its fields are {', '.join(known)}")
-    return cls(**value)
+    return cls(**named)
 
 
 class Span(NamedTuple):
@@ -57,6 +58,19 @@ NUMBERED = ("page", "slide", "row")
 """The numbered parts of a source. A segment's metadata has its number under one of these names."""
 
 
+LONGEST_ID = 1024  # bytes
+
+
+def check_id(doc_id: object) -> None:
+    """Raise ValueError if the id of a new document is too long; ids are in indexes and messages."""
+    if isinstance(doc_id, str) and len(doc_id) * 4 > LONGEST_ID:
+        size = len(doc_id.encode("utf-8", "surrogatepass"))
+        if size > LONGEST_ID:
+            raise ValueError(
+                f"the id of a document has {size:,} bytes of UTF-8; the limit is {LONGEST_ID:,}"
+            )
+
+
 @dataclass(slots=True)
 class Segment:
     """A part of a document that no chunk may cross: a page, a slide, a row.
@@ -66,7 +80,7 @@ class Segment:
 
     start: int
     end: int
-    metadata: Metadata = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=lambda: {})
 
 
 @dataclass(slots=True)
@@ -80,7 +94,7 @@ class Document:
     id: str
     text: str
     source: str = ""
-    metadata: Metadata = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=lambda: {})
     tags: Tags = ()
     segments: Sequence[Segment] = ()
     edits: Sequence[Any] = ()
@@ -102,7 +116,9 @@ class Document:
     @classmethod
     def of(cls, value: Self | Fields) -> Self:
         """Return a Document as it is, or one from a mapping with its field names."""
-        return value if isinstance(value, cls) else _of_mapping(cls, value)
+        document = value if isinstance(value, cls) else _of_mapping(cls, value)
+        check_id(document.id)
+        return document
 
 
 @dataclass(slots=True)
@@ -116,7 +132,7 @@ class Chunk:
     chunk_index: int
     content: str
     tags: Tags = ()
-    metadata: Metadata = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=lambda: {})
     start: int = -1
     end: int = -1
 
@@ -147,7 +163,9 @@ class Chunk:
     @classmethod
     def of(cls, value: Self | Fields) -> Self:
         """Return a Chunk as it is, or one from a mapping with its field names."""
-        return value if isinstance(value, cls) else _of_mapping(cls, value)
+        chunk = value if isinstance(value, cls) else _of_mapping(cls, value)
+        check_id(chunk.doc_id)
+        return chunk
 
 
 @dataclass(slots=True)
@@ -159,7 +177,7 @@ class Candidate:
     content: str
     score: float
     tags: Tags = ()
-    metadata: Metadata = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=lambda: {})
     start: int = -1
     end: int = -1
 
@@ -351,9 +369,9 @@ class Hit(_Unread):
     text: str
     score: float
     score_type: str = "score"
-    scores: dict[str, float] = field(default_factory=dict)
+    scores: dict[str, float] = field(default_factory=lambda: {})
     tags: tuple[str, ...] = ()
-    metadata: Metadata = field(default_factory=dict)
+    metadata: Metadata = field(default_factory=lambda: {})
     source: str = ""
     start: int = -1
     end: int = -1

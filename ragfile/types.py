@@ -58,8 +58,8 @@ Errors: TypeAlias = Literal["strict", "replace"]
 """Treatment of text that is not UTF-8."""
 
 Format: TypeAlias = Literal[
-    "ragmd", "ragfile", "faiss+json", "parquet", "sqlite-vec", "duckdb", "npy+jsonl", "ragged-mmap", "pgvector", "chroma",
-    "qdrant", "langchain-faiss",
+    "ragmd", "ragfile", "ragfile-0.1", "faiss+json", "parquet", "jsonl", "sqlite-vec", "duckdb", "npy+jsonl", "ragged-mmap", "pgvector", "chroma",
+    "qdrant", "langchain-faiss", "lancedb", "milvus-lite",
 ]  # fmt: skip
 """The stores that ragfile.convert knows."""
 

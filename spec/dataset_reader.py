@@ -37,10 +37,25 @@ def names(folder):
     return [name for name in found if re.fullmatch(r"\d{20}\.json", name)]
 
 
-def content(folder, stored, kind):
+def named(stored, kind, generation):
+    """Return the path of an object, which ends in the generation that added it unless that is the first."""
+    found = re.fullmatch(
+        rf"{kind}/{stored['sha256']}(-([1-9][0-9]{{0,19}}))?\.ragfile", stored["path"]
+    )
+    need(found, 0, "10", f"{stored['path']} is not named by its content")
+    added = int(found[2] or 1)
+    need(
+        (added > 1) == bool(found[1]) and added <= generation,
+        0,
+        "10",
+        f"{stored['path']} is of no generation so far",
+    )
+    return stored["path"]
+
+
+def content(folder, stored, kind, generation):
     """Return the bytes of an object that a manifest names."""
-    name = f"{kind}/{stored['sha256']}.ragfile"
-    need(stored["path"] == name, 0, "10", f"{stored['path']} is not named by its content")
+    name = named(stored, kind, generation)
     with open(os.path.join(folder, name), "rb") as file:
         data = file.read()
     need(len(data) == stored["bytes"], 0, "10.1", f"{name} has another size", "corrupt")
@@ -92,7 +107,7 @@ def read(folder, generation=None):
     said = manifest(folder, generation)
     documents = []
     for shard in said["shards"]:
-        found = documents_of(reader.read(content(folder, shard, "shards")))
+        found = documents_of(reader.read(content(folder, shard, "shards", said["generation"])))
         ids = sorted(document["id"] for document in found)
         need((shard["first"], shard["last"]) == (ids[0], ids[-1]), 0, "10.1", "other ids")
         need(shard["live"] == len(rows_of(found)), 0, "10.1", "another number of rows")
@@ -105,13 +120,13 @@ def read(folder, generation=None):
     return {
         "generation": said["generation"], "message": said["message"], "config": said["config"],
         "documents": documents, "rows": rows, "totals": totals,
-        **({"sample": [], "frequencies": None} if stored is None else statistics(folder, stored, totals)),
+        **({"sample": [], "frequencies": None} if stored is None else statistics(folder, stored, said["generation"], totals)),
     }  # fmt: skip
 
 
-def statistics(folder, stored, totals):
+def statistics(folder, stored, generation, totals):
     """Read the statistics file, which must agree with the manifest's rows."""
-    data = content(folder, stored, "statistics")
+    data = content(folder, stored, "statistics", generation)
     found = reader.read(data)
     sample = rows_of(documents_of(found))
     held = found.get("frequencies")
@@ -136,7 +151,9 @@ def judge(folder, key, generation=None):
     found = json.loads(raw)
     objects = [(s, "shards") for s in found["shards"]]
     objects += [(found["statistics"]["file"], "statistics")] if found["statistics"]["file"] else []
-    true = all(is_signed(folder, *one, predicate["contents"]) for one in objects)
+    true = all(
+        is_signed(folder, *one, found["generation"], predicate["contents"]) for one in objects
+    )
     return {"verdict": "holds" if true else "altered", "said": said}
 
 
@@ -157,9 +174,9 @@ def statement(folder, digits, key):
     return stated if named == ours and len(stated["subject"]) == 1 else None
 
 
-def is_signed(folder, stored, kind, contents):
+def is_signed(folder, stored, kind, generation, contents):
     """Return whether an object and its seal match the signed digest."""
-    data = content(folder, stored, kind)
+    data = content(folder, stored, kind, generation)
     _, segments, sections = reader.table(data, reader.newest(data, reader.front_page(data))[0])
     listed = [s for s in sections if s["name"] not in signatures.OWN]
     listed.sort(key=lambda s: (s["name"], s["segment"]))
@@ -167,7 +184,12 @@ def is_signed(folder, stored, kind, contents):
     rows = [[s[n] for n in ("name", "segment", "flags", "items", "size")] for s in listed]
     parts = [(s["number"], s["rows"], s["live"]) for s in segments]
     text = signatures.content_list([(*r, x) for r, x in zip(rows, leaves, strict=True)], parts)
-    with open(os.path.join(folder, "seals", f"{stored['sha256']}.seal"), "rb") as file:
+    with open(
+        os.path.join(
+            folder, "seals", os.path.basename(stored["path"]).removesuffix(".ragfile") + ".seal"
+        ),
+        "rb",
+    ) as file:
         seal = file.read()
     digest = hashlib.sha256(text.encode()).hexdigest()
     return seal == b"".join(leaves) and contents.get(stored["path"]) == digest

@@ -1,22 +1,21 @@
 """Compile the reading half of csrc/ to WebAssembly, for browsers and node.
 
 tools/build_web.py writes the result. The compiler is pinned, so that every machine makes the same
-bytes. Stored texts are unpacked by zstd's own decoder, taken from the source distribution of
-python-zstandard (BSD); tools/pinned.py checks its hash.
+bytes. Stored texts are decompressed by libzstd, of the same sources as in the extension
+(tools/pinned.py).
 """
 
 import gzip
 import subprocess
-import tarfile
 import tempfile
 from pathlib import Path
 
-from pinned import archive, compiler
+from pinned import compiler, zstd
 
 ROOT = Path(__file__).parent.parent
 # What writes, what asks the system for files, and formats that a page does not read.
 LEFT_OUT = {
-    "map", "pool", "writer", "bm25_build", "bm25_write", "embed_write", "base64",
+    "files", "pool", "posix", "writer", "bm25_build", "bm25_write", "embed_write", "base64",
     "faiss_flat", "markdown", "path_vectors", "directory", "match_spans", "gf16", "cauchy", "parity",
     "reconstruct", "repair", "ids", "bounds", "hybrid", "clusters_build", "clusters_check", "clusters_train",
 }  # fmt: skip
@@ -38,13 +37,6 @@ def packed():
     return gzip.compress(built(), 9, mtime=0)
 
 
-def zstd(folder):
-    """Unpack zstd's sources into a folder; return where zstd.c is."""
-    with tarfile.open(archive("zstandard==0.25.0")) as file:
-        file.extractall(folder, filter="data")
-    return Path(folder) / "zstandard-0.25.0" / "zstd"
-
-
 def built():
     """Return the module's bytes."""
     with tempfile.TemporaryDirectory() as folder:
@@ -54,7 +46,7 @@ def built():
             if f.stem not in LEFT_OUT
         ]
         sources += sorted((ROOT / "csrc/doors/wasm").glob("*.c"))
-        there = zstd(folder)
+        there = zstd()
         out = Path(folder) / "ragfile.wasm"
         objects = [compiled(source, there, folder) for source in sources]
         objects.append(compiled(there / "zstd.c", there, folder))

@@ -3,7 +3,7 @@
     python tools/build_web.py             make them, unless they are newer than their sources
     python tools/build_web.py --check     make them again and compare their bytes
 
-These are ragfile.wasm.gz and stemmers/ in ragfile/doors/browser. They are not in git: the source
+These are ragfile.wasm.gz, zstd.LICENSE and stemmers/ in ragfile/doors/browser. They are not in git: the source
 distribution and the wheels contain them. The first run downloads a compiler of about 100 MB.
 """
 
@@ -22,7 +22,8 @@ WEB = ROOT / "ragfile/doors/browser"
 def made():
     """Return {path: bytes} of all generated files."""
     stemmers = {f"stemmers/{name}": text.encode() for name, text in build_stemmers.built().items()}
-    return stemmers | {"ragfile.wasm.gz": build_wasm.packed()}
+    licence = (ROOT / "ragfile/data/zstd.LICENSE").read_bytes()
+    return stemmers | {"zstd.LICENSE": licence, "ragfile.wasm.gz": build_wasm.packed()}
 
 
 def is_fresh():
@@ -33,7 +34,8 @@ def is_fresh():
         ROOT / "tools" / f"{name}.py" for name in ("pinned", "build_wasm", "build_stemmers")
     ]
     try:
-        return all(path.stat().st_mtime < module.stat().st_mtime for path in sources)
+        made = module.stat().st_mtime
+        return all(path.stat().st_mtime < made for path in [*sources, WEB / "zstd.LICENSE"])
     except FileNotFoundError:
         return False
 
@@ -53,7 +55,10 @@ def check():
     with tempfile.TemporaryDirectory() as cache:
         os.environ |= {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
         expected = made()
-    there = {str(p.relative_to(WEB)) for p in WEB.glob("stemmers/*")} | {"ragfile.wasm.gz"}
+    there = {str(p.relative_to(WEB)) for p in WEB.glob("stemmers/*")} | {
+        "ragfile.wasm.gz",
+        "zstd.LICENSE",
+    }
     wrong = [name for name, data in expected.items() if read(WEB / name) != data]
     wrong += sorted(there - expected.keys())
     if wrong:

@@ -1,18 +1,25 @@
-"""Exit unless a wheel contains the generated files and leaves out the tests' vectors: FILE.whl …"""
+"""Exit unless a wheel has the generated files and all licences, and no test vectors: FILE.whl …"""
 
 import sys
 import zipfile
 
 WEB = "ragfile/doors/browser/"
-REQUIRED = [WEB + name for name in ("ragfile.wasm.gz", "stemmers/LICENSE", "stemmers/english.js")]
+FILES = ("ragfile.wasm.gz", "zstd.LICENSE", "stemmers/LICENSE", "stemmers/english.js")
+LICENCES = (
+    "LICENSE",
+    *(f"ragfile/data/{name}.LICENSE" for name in ("zstd", "potion-base-8M", "unicode")),
+)
 
 
 def check(path):
     with zipfile.ZipFile(path) as wheel:
         names = wheel.namelist()
         size = sum(entry.compress_size for entry in wheel.infolist())
-    if missing := [name for name in REQUIRED if name not in names]:
+    if missing := [name for name in FILES if WEB + name not in names]:
         sys.exit(f"{path} lacks {', '.join(missing)}: run tools/build_web.py before the build")
+    licences = {name.partition(".dist-info/licenses/")[2] for name in names}
+    if missing := [name for name in LICENCES if name not in licences]:
+        sys.exit(f"{path} lacks the licences {', '.join(missing)}: see license-files")
     if vectors := [name for name in names if "/vectors/" in name]:
         sys.exit(f"{path} contains {len(vectors)} test vectors")
     print(f"{path}: {len(names)} files, {size:,} bytes")

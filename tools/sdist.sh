@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Build the source distribution into dist/ and test it: it contains every file of the repository and the generated
-# files for browsers, it becomes a wheel without Cython and without network, and its own tests pass with that wheel.
+# files for browsers, it becomes a wheel without Cython and without network, from libzstd's sources that it contains, and
+# its own tests pass with that wheel.
 # Arguments go to pytest.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -22,7 +23,7 @@ fi
 
 python3 -m venv "$work/clean"
 "$work/clean/bin/pip" install -q "setuptools>=77"
-"$work/clean/bin/pip" wheel -q --no-index --no-deps --no-build-isolation -w "$work" "$work/tree"
+env -u RAGFILE_PINNED -u PIP_FIND_LINKS PIP_NO_INDEX=1 "$work/clean/bin/pip" wheel -q --no-index --no-deps --no-build-isolation -w "$work" "$work/tree"
 "$work/clean/bin/pip" install -q "$(echo "$work"/ragfile-*.whl)[test]"
 "$work/clean/bin/python" tools/check_wheel.py "$work"/ragfile-*.whl
 ! "$work/clean/bin/python" -c "import Cython" 2>/dev/null || { echo "Cython is in the clean environment" >&2; exit 1; }

@@ -89,6 +89,14 @@ enum rag_status rag_guard_check(const struct rag_guard *guard, uint64_t at, uint
     return RAG_OK;
 }
 
+enum rag_status rag_guard_recheck(const struct rag_guard *guard, struct rag_fault *fault) {
+    for (size_t block = 0; block < block_count(guard); block++) {
+        const enum rag_status status = has_bit(guard, block) ? look(guard, block, fault) : RAG_OK;
+        if (status != RAG_OK) return status;
+    }
+    return RAG_OK;
+}
+
 /* ------------------------------------------------------------------------------------- bringing */
 
 struct pieces {

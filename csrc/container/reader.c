@@ -65,6 +65,15 @@ struct front {
     bool read_only;
 };
 
+/* A file that is shorter than its first commit, as a copy that was interrupted is. */
+static enum rag_status fail_cut(struct rag_fault *fault, uint64_t at, uint64_t has,
+                                uint64_t wants) {
+    rag_fail(fault, RAG_CORRUPT, at, "the file was cut off");
+    if (fault) fault->has = has;
+    if (fault) fault->wants = wants;
+    return RAG_CORRUPT;
+}
+
 static enum rag_status read_front(const uint8_t *bytes, uint64_t size, struct front *front,
                                   struct rag_fault *fault) {
     struct rag_header header;
@@ -74,7 +83,7 @@ static enum rag_status read_front(const uint8_t *bytes, uint64_t size, struct fr
     if (header.major != 1) return rag_fail(fault, RAG_VERSION, 7, "not a 1.x file");
     if (header.big_endian) return rag_fail(fault, RAG_FORMAT, 10, "a 1.x file is little-endian");
     if (size < FRONT_SIZE + FOOTER_SIZE)
-        return rag_fail(fault, RAG_CORRUPT, size, "the file ends inside its front page");
+        return fail_cut(fault, size, size, FRONT_SIZE + FOOTER_SIZE);
     const uint8_t *super = bytes + SUPER_AT;
     if (memcmp(super, SUPER_MAGIC, 8) != 0)
         return rag_fail(fault, RAG_CORRUPT, SUPER_AT, "no superblock");
@@ -91,9 +100,11 @@ static enum rag_status read_front(const uint8_t *bytes, uint64_t size, struct fr
                             load_u64(super + SUPER_TOC_HASH), load_u64(super + SUPER_FOOTER_AT),
                             load_u64(super + SUPER_WRITE_FEATURES) != 0};
     if (front->footer_at % FOOTER_SIZE != 0 || front->footer_at < FRONT_SIZE ||
-        front->footer_at > size - FOOTER_SIZE)
+        front->footer_at > UINT64_MAX - FOOTER_SIZE)
         return rag_fail(fault, RAG_CORRUPT, SUPER_AT + SUPER_FOOTER_AT,
                         "the first commit lies outside the file");
+    if (front->footer_at > size - FOOTER_SIZE)
+        return fail_cut(fault, SUPER_AT + SUPER_FOOTER_AT, size, front->footer_at + FOOTER_SIZE);
     return RAG_OK;
 }
 
@@ -617,5 +628,15 @@ enum rag_status rag_reader_seal(struct rag_reader *r, uint32_t i, const uint8_t 
     if (!r->leaves) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     r->leaves[i] = leaves;
     if (r->seen) memset(r->seen + r->seen_at[i], 0, blocks / 8 + 1);
+    return RAG_OK;
+}
+
+enum rag_status rag_reader_recheck(struct rag_reader *r, struct rag_fault *fault) {
+    for (uint32_t i = 0; r->bytes && i < r->commit.entries; i++) {
+        struct rag_guard guard;
+        enum rag_status status = rag_reader_guard(r, i, &guard, fault);
+        if (status == RAG_OK) status = rag_guard_recheck(&guard, fault);
+        if (status != RAG_OK) return status;
+    }
     return RAG_OK;
 }

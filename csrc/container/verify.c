@@ -284,7 +284,7 @@ void rag_reader_verify(struct rag_reader *reader, bool full,
     bool good = true;
     memset(verdict, 0, sizeof *verdict);
     for (uint64_t generation = newest; generation > 0;
-         generation--) { /* ends: each footer lies before the one that names it */
+         generation--) { /* ends: each footer is before the one that names it */
         if (!rag_footer_read(reader->bytes + at, at, identity, &footer) ||
             footer.generation != generation) {
             found(&walk, RAG_CORRUPT, at, "the chain of commits is broken", TOC_NAME);

@@ -301,7 +301,7 @@ static void put_out(const struct both *both, const struct rag_fused *out, size_t
         out->rows[first + i] = is_there ? both->all[i].row : -1;
         out->scores[first + i] = is_there ? both->all[i].score : -INFINITY;
         out->bm25[first + i] = is_there ? both->bm25[at] : NAN;
-        out->near[first + i] = is_there ? both->near[at] : NAN;
+        out->nearness[first + i] = is_there ? both->near[at] : NAN;
     }
 }
 

@@ -8,11 +8,11 @@
  * language crossing. The steps are those of bm25_queries.c, fuse.c and scan.c, and give the same
  * bits. */
 #include <stdlib.h>
-#include <time.h>
 
 #include "ragfile/bm25.h"
 #include "fusion/fusing.h"
 #include "shared/fail.h"
+#include "system/system.h"
 
 /* Intermediate results, [queries][depth] each except the last two. */
 struct legs {
@@ -43,11 +43,9 @@ static void close_legs(struct legs *legs) {
 }
 
 /* Return the milliseconds since the last call. */
-static double lap(struct timespec *last) {
-    struct timespec now;
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    const double spent =
-        (double)(now.tv_sec - last->tv_sec) * 1e3 + (double)(now.tv_nsec - last->tv_nsec) / 1e6;
+static double lap(uint64_t *last) {
+    const uint64_t now = rag_nanoseconds();
+    const double spent = (double)(now - *last) / 1e6;
     *last = now;
     return spent;
 }
@@ -77,8 +75,7 @@ static enum rag_status find_near(const struct rag_hybrid *asked, struct legs *le
 static enum rag_status answer(const struct rag_hybrid *asked, struct legs *legs,
                               const struct rag_fused *out, struct rag_spent *spent,
                               struct rag_fault *fault) {
-    struct timespec last;
-    clock_gettime(CLOCK_MONOTONIC, &last);
+    uint64_t last = rag_nanoseconds();
     enum rag_status status = find_words(asked, legs, fault);
     spent->words = lap(&last);
     if (!status)

@@ -12,6 +12,7 @@
 #include "ragfile/container.h"
 #include "ragfile/writer.h"
 #include "ragfile/parity.h"
+#include "ragfile/compression.h"
 #include "ragfile/streams.h"
 #include "ragfile/records.h"
 #include "ragfile/columns.h"

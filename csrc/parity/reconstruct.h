@@ -1,4 +1,4 @@
-/* reconstruct.h - repair with one parity section, for repair.c. */
+/* reconstruct.h - repair with one parity section, for repair_file.c. */
 #ifndef RAG_RECONSTRUCT_H
 #define RAG_RECONSTRUCT_H
 

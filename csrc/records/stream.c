@@ -5,10 +5,10 @@
  *    trailer  0  "RAGBLK01"       8  u64 raw size             16  u64 raw size of a block (the last
  *             24 u64 blocks       32 u64 offset of the table  40  zero        can be shorter)
  *
- * The table lies after the blocks so that a writer can stream. The caller compresses.
+ * The table is after the blocks so that a writer can stream.
  *
  * Opening checks the trailer alone: the sizes must add up, and a block has at most 16 MiB. Each
- * block is checked when it is asked for: it lies before the table, plain bytes have the right size,
+ * block is checked when it is read: it ends before the table, plain bytes have the right size,
  * and packed ones unpack to at most 1000 times theirs, so a small file cannot ask for much memory.
  *
  * The vectors of a 1.0 file are 0.1.0 pairs of a constant stride, so old readers find them: the
@@ -17,6 +17,7 @@
  * accepts no other. */
 #include <string.h>
 
+#include "ragfile/compression.h"
 #include "ragfile/matrix.h"
 #include "ragfile/streams.h"
 #include "container/format.h"
@@ -98,6 +99,16 @@ enum rag_status rag_stream_block(const struct rag_stream *s, uint64_t i, struct 
     enum rag_status status = rag_stream_place(s, i, block, fault);
     if (status == RAG_OK) status = rag_guard_check(&s->guard, block->at, block->size, fault);
     if (status == RAG_OK) block->bytes = rag_guard_at(&s->guard, block->at);
+    return status;
+}
+
+enum rag_status rag_stream_unpack(const struct rag_stream *s, const struct rag_block *block,
+                                  uint8_t *raw, struct rag_fault *fault) {
+    enum rag_status status =
+        rag_frame_decompress(block->bytes, block->size, raw, block->raw_size, fault);
+    if (status == RAG_OK || !fault) return status;
+    fault->at = block->at;
+    memcpy(fault->section, s->guard.name, sizeof fault->section);
     return status;
 }
 

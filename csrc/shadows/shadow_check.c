@@ -9,12 +9,12 @@
  * settles almost every row. The others are computed in full, in binary64. TRUE_ENOUGH allows for
  * the rounding of that. */
 #include <math.h>
-#include <pthread.h>
 #include <stdlib.h>
 
 #include "ragfile/machine.h"
 #include "shadows/shadow.h"
 #include "shared/fail.h"
+#include "system/system.h"
 
 #define TRUE_ENOUGH 1e-9
 #define REACH_MAX 2.1 /* of nibbles; the sweep's slack depends on it */
@@ -351,7 +351,7 @@ struct checking {
     double skew;
     uint64_t wrong;
     struct rag_fault fault;
-    pthread_mutex_t lock;
+    rag_mutex lock;
 };
 
 static void check_task(void *context, size_t g) {
@@ -366,15 +366,15 @@ static void check_task(void *context, size_t g) {
     rag_float_back(&before);
     free(on.memory);
     if (status == RAG_OK) return;
-    pthread_mutex_lock(&all->lock);
+    rag_mutex_lock(&all->lock);
     if (g < all->wrong) all->wrong = g, all->fault = fault;
-    pthread_mutex_unlock(&all->lock);
+    rag_mutex_unlock(&all->lock);
 }
 
 enum rag_status rag_shadow_check(const struct rag_shadow *shadow, const struct rag_matrix *matrix,
                                  struct rag_fault *fault) {
     struct checking all = {
-        .shadow = shadow, .matrix = matrix, .wrong = UINT64_MAX, .lock = PTHREAD_MUTEX_INITIALIZER};
+        .shadow = shadow, .matrix = matrix, .wrong = UINT64_MAX, .lock = RAG_MUTEX};
     enum rag_status status = bring_all(shadow, matrix, fault);
     if (status == RAG_OK) status = check_ends(shadow, fault);
     if (status != RAG_OK) return status;

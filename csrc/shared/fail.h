@@ -14,6 +14,7 @@ static inline enum rag_status rag_fail(struct rag_fault *fault, enum rag_status 
         fault->what = what;
         fault->section[0] = 0;
         fault->os_error = 0;
+        fault->has = fault->wants = 0;
     }
     return status;
 }

@@ -4,6 +4,7 @@
 
 #include "ragfile/machine.h"
 #include "system/cpu.h"
+#include "system/system.h"
 
 unsigned rag_cpu;
 
@@ -73,16 +74,10 @@ static unsigned machine_features(void) {
         features |= RAG_CPU_AVX512VNNI;
     return features;
 }
-#elif defined(__aarch64__) && defined(__linux__)
-#include <sys/auxv.h>
-static unsigned machine_features(void) {
-    unsigned long dotprod = 1ul << 20; /* HWCAP_ASIMDDP */
-    return RAG_CPU_NEON | (getauxval(AT_HWCAP) & dotprod ? RAG_CPU_NEONDOT : 0);
-}
 #elif defined(__aarch64__)
 static unsigned machine_features(void) {
-    return RAG_CPU_NEON | RAG_CPU_NEONDOT;
-} /* every Apple machine has both */
+    return RAG_CPU_NEON | (rag_has_dotprod() ? RAG_CPU_NEONDOT : 0);
+}
 #else
 static unsigned machine_features(void) { return 0; }
 #endif

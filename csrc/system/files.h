@@ -1,4 +1,4 @@
-/* files.h - functions of map.c that only the container uses. */
+/* files.h - functions of files.c that only the container uses. */
 #ifndef RAG_FILES_H
 #define RAG_FILES_H
 

@@ -34,6 +34,7 @@
 #include <stdlib.h>
 
 #include "shared/fail.h"
+#include "system/system.h"
 #include "text/bm25_search.h"
 
 enum {
@@ -47,9 +48,9 @@ enum {
 
 static struct rag_bm25_scratch *new_scratch(void) {
     struct rag_bm25_scratch *scratch = calloc(1, sizeof *scratch);
-    void *block = NULL;
     const size_t sums = LEX_WINDOW * sizeof(uint16_t), size = sums + LEX_GROUPS;
-    if (!scratch || posix_memalign(&block, 64, size) != 0) {
+    void *block = scratch ? rag_aligned(size) : NULL;
+    if (!block) {
         free(scratch);
         return NULL;
     }
@@ -61,7 +62,7 @@ static struct rag_bm25_scratch *new_scratch(void) {
 }
 
 static void free_scratch(struct rag_bm25_scratch *scratch) {
-    free(scratch->block);
+    rag_aligned_free(scratch->block);
     free(scratch->found.rows);
     free(scratch->found.sums);
     free(scratch->containers.items);

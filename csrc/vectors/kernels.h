@@ -32,7 +32,7 @@ struct sweep_query {
     float bias, step, slack;
     float curve;         /* of the key w * (x - curve * w): 0, or 1 / (2 |q|) for l2 */
     bool unit;           /* cosine: w is 1, else the row's norm */
-    const uint8_t *next; /* what is swept after these blocks; NULL: what lies behind them */
+    const uint8_t *next; /* the bytes swept after these blocks; NULL: the bytes behind them */
 };
 
 /* The same for planes: <q, u> is about base + (sum - bias) * step * scale, and within times the
@@ -75,7 +75,7 @@ struct kernels {
     /* dot(q, row) and dot(row, row) in the canonical order; q is zero-padded binary64. */
     void (*canonical)(const uint8_t *row, const double *q, size_t dim, double *dot, double *square);
 
-    /* Both for count rows, wherever they lie: products[2 * i] and products[2 * i + 1]. The
+    /* Both for count rows at any addresses: products[2 * i] and products[2 * i + 1]. The
      * components of q are binary32 numbers. */
     void (*canonical_rows)(const uint8_t *const *rows, size_t count, const double *q, size_t dim,
                            double *products);
@@ -115,8 +115,8 @@ struct kernels {
                     struct hit *hits);
 
     /* The products of a matrix of int16 with 1, 2 or 4 points, stride components apart: exact where
-     * they fit. The matrix lies in count pairs of its rows' components (an even number), each with
-     * that pair of all rows (columns of them, a multiple of 32). Point i's products are
+     * they fit. The matrix is stored as count pairs of its rows' components (an even number), each
+     * with that pair of all rows (columns of them, a multiple of 32). Point i's products are
      * sums[i * columns ...]. */
     void (*turn)(const uint8_t *pairs, size_t columns, size_t count, const int16_t *x,
                  size_t stride, size_t points, int32_t *sums);

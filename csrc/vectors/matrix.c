@@ -1,4 +1,4 @@
-/* matrix.c - rows of vectors where they lie in a file.
+/* matrix.c - rows of vectors, read in place.
  *
  * A matrix is a view on a section. Row i starts at at + i * stride or, in sections whose rows have
  * no constant stride, at offsets[i]. Its components are binary16, binary32 or binary64 in either

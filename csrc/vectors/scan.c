@@ -3,7 +3,7 @@
  * rag_nearest takes the queries in chunks, whose candidates fit into CHUNK_BYTES, and cuts the
  * segments into slices of rows, about two for each thread. Slices are scanned in parallel; then the
  * queries are finished in parallel (exact_scores.c). Where questions have filters of their own, a
- * slice is scanned once for each filter (scan_parts.c). For each slice one of seven ways is chosen:
+ * slice is scanned once for each filter (scan_by_filter.c). Each slice takes one of seven ways:
  *
  *    exhaustive  few rows pass the filter, or the query has no usable norm: score each row
  *    estimates   the matrix has no shadow, or too few rows for one to pay: a binary32
@@ -111,18 +111,18 @@ void rag_search_anchor(struct search *search, const struct slice *slice, size_t 
  * Alone, its floor would be that of a smaller collection. */
 static void recall(struct search *search, const struct slice *slice, const uint32_t *which,
                    size_t count) {
-    pthread_mutex_lock(&search->lock);
+    rag_mutex_lock(&search->lock);
     for (size_t i = 0; search->slice_count > 1 && i < count; i++) {
         const struct best *known = &search->known[which[i]];
         for (size_t j = 0; j < known->count; j++)
             rag_topk_count(&slice->states[which[i]].topk, known->entries[j].score, ROW_ELSEWHERE);
     }
-    pthread_mutex_unlock(&search->lock);
+    rag_mutex_unlock(&search->lock);
 }
 
 static void learn(struct search *search, const struct slice *slice, const uint32_t *which,
                   size_t count) {
-    pthread_mutex_lock(&search->lock);
+    rag_mutex_lock(&search->lock);
     for (size_t i = 0; search->slice_count > 1 && i < count; i++) {
         struct best *known = &search->known[which[i]];
         const struct topk *topk = &slice->states[which[i]].topk;
@@ -132,7 +132,7 @@ static void learn(struct search *search, const struct slice *slice, const uint32
             if (topk->entries[j].row != ROW_ELSEWHERE)
                 rag_best_offer(known, topk->entries[j].lower, 0);
     }
-    pthread_mutex_unlock(&search->lock);
+    rag_mutex_unlock(&search->lock);
 }
 
 /* ------------------------------------------------------------------------------------- scanning */
@@ -465,7 +465,7 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
                             .rows = rows,
                             .scores = scores,
                             .fault = fault,
-                            .lock = PTHREAD_MUTEX_INITIALIZER};
+                            .lock = RAG_MUTEX};
     uint64_t total = 0;
     for (size_t s = 0; s < segment_count; s++) {
         total += segments[s].matrix->count;

@@ -6,10 +6,9 @@
 #ifndef RAG_SCAN_H
 #define RAG_SCAN_H
 
-#include <pthread.h>
-
 #include "ragfile/bits.h"
 #include "ragfile/search.h"
+#include "system/system.h"
 #include "vectors/vectors.h"
 
 /* The yield of one slice for one query: rows known by bounds, and rows already scored. */
@@ -54,7 +53,7 @@ struct search {
     uint32_t *order;    /* the queries of this chunk, part by part */
     struct best *known; /* per query: the k largest lower bounds of keys in finished slices, under
                            the lock */
-    pthread_mutex_t lock;
+    rag_mutex lock;
     struct slice *slices;
     int64_t *rows; /* of this chunk: [query][segment][width] */
     float *scores;

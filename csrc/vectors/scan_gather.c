@@ -18,9 +18,9 @@ struct gathering {
     const uint32_t *which;
     const uint32_t *places; /* of rows in the shadow; NULL: their numbers */
     size_t count, row_size;
-    uint64_t first_at, group_size, last_at, last_group; /* where the codes of groups lie */
+    uint64_t first_at, group_size, last_at, last_group; /* offsets of the codes of groups */
     uint32_t rows[CHUNK];
-    uint64_t codes[CHUNK]; /* where the rows' codes lie */
+    uint64_t codes[CHUNK]; /* offsets of the rows' codes */
 };
 
 static bool find_places(struct gathering *on) {

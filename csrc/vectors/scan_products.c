@@ -57,7 +57,7 @@ static bool products_open(struct products *on) {
     const size_t dim = on->search->dim;
     on->group_count = (on->count + PANEL_QUERIES - 1) / PANEL_QUERIES;
     on->groups = malloc(on->group_count * sizeof *on->groups);
-    on->panels = aligned_alloc(64, on->group_count * dim * PANEL_QUERIES * sizeof(float));
+    on->panels = rag_aligned(on->group_count * dim * PANEL_QUERIES * sizeof(float));
     on->copies = calloc(STRIP_ROWS * dim, sizeof(float));
     on->zeros = calloc(align_up(dim, 64), sizeof(float));
     on->scratch = rag_search_scratch(on->search);
@@ -69,7 +69,7 @@ static bool products_open(struct products *on) {
 
 static void products_close(struct products *on) {
     free(on->groups);
-    free(on->panels);
+    rag_aligned_free(on->panels);
     free(on->copies);
     free(on->zeros);
     free(on->scratch);

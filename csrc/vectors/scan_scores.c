@@ -1,4 +1,4 @@
-/* scan_scores.c - canonical scores of rows, wherever they lie.
+/* scan_scores.c - canonical scores of rows anywhere in a matrix.
  *
  * The additions of a canonical score have a fixed order, and each waits for the one before. So rows
  * are scored BUNCH at a time, whose additions do not wait for one another, and the loads of the

@@ -40,8 +40,8 @@ struct tiling {
 static bool tiling_open(struct tiling *on) {
     const size_t fours = align_up(on->search->dim, GROUP_DIMS) / 4;
     on->group_count = (on->count + TILE_QUERIES - 1) / TILE_QUERIES;
-    on->groups = aligned_alloc(64, align_up(on->group_count * sizeof *on->groups, 64));
-    on->panels = aligned_alloc(64, on->group_count * fours * 256);
+    on->groups = rag_aligned(on->group_count * sizeof *on->groups);
+    on->panels = rag_aligned(on->group_count * fours * 256);
     on->tail = calloc(TILE_ROWS, on->row_size);
     on->scratch = rag_search_scratch(on->search);
     if (!on->groups || !on->panels || !on->tail || !on->scratch)
@@ -61,8 +61,8 @@ static bool tiling_open(struct tiling *on) {
 }
 
 static void tiling_close(struct tiling *on) {
-    free(on->groups);
-    free(on->panels);
+    rag_aligned_free(on->groups);
+    rag_aligned_free(on->panels);
     free(on->tail);
     free(on->gathered);
     free(on->scratch);

@@ -379,7 +379,7 @@ bool rag_shortlist_open(struct shortlist *on, struct search *search, const struc
         .search = search, .slice = slice, .shadow = shadow, .which = which, .count = count};
     find_rows(on);
     find_rooms(on);
-    on->uppers = aligned_alloc(64, count * on->room * sizeof *on->uppers);
+    on->uppers = rag_aligned(count * on->room * sizeof *on->uppers);
     on->guesses = malloc(count * sizeof *on->guesses);
     on->firsts = malloc((on->room / BLOCK_ROWS) * sizeof *on->firsts);
     on->fresh = malloc(RUN_BLOCKS * BLOCK_ROWS * sizeof *on->fresh);
@@ -413,5 +413,5 @@ void rag_shortlist_close(struct shortlist *on) {
     free(on->fresh);
     free(on->firsts);
     free(on->guesses);
-    free(on->uppers);
+    rag_aligned_free(on->uppers);
 }

@@ -13,7 +13,7 @@ struct shortlist {
     const struct rag_shadow *shadow;
     const uint32_t *which;
     size_t count, room, pending_room, row_size;
-    uint64_t group_size, codes_at, last_group, last_codes_at; /* where rows of codes lie */
+    uint64_t group_size, codes_at, last_group, last_codes_at; /* offsets of rows of codes */
     struct query_codes *codes;
     uint8_t *memory;
     /* for each query: the bounds of the `noted` blocks since the last harvest (of room rows), hits

@@ -5,7 +5,7 @@
  * side. The order is total (score, then row), so the result does not depend on the order in which
  * rows are offered.
  *
- * The candidate set is for rows whose keys lie between a lower and an upper bound. When k of its
+ * The candidate set is for rows whose keys have a lower and an upper bound. When k of its
  * rows have lower bounds of at least f, no row with an upper bound below f can be among the k best.
  * rag_topk_tighten finds the largest such f, the k-th lower bound, and drops the rows below it.
  * Equal scores must stay together, for their rows decide: rag_floor_at turns f into a floor that
@@ -14,9 +14,9 @@
  * All candidate sets of a query share its floor, an atomic number that only rises. A thread that
  * reads an old value keeps a few rows too many and loses none.
  *
- * The k-th of many numbers is found by halving the range that it lies in and counting: a pass takes
- * a fraction of a cycle a number, as nothing in it depends on how they lie, and a dozen passes are
- * faster than moving entries whose order the processor cannot foresee.
+ * The k-th of many numbers is found by halving the range that contains it and counting: a pass
+ * takes a fraction of a cycle a number, as nothing in it depends on their order, and a dozen passes
+ * are faster than moving entries in an order that the processor cannot predict.
  *
  * A candidate set starts with room for 4 k + 24 rows. When it is full it is tightened, and it
  * doubles only if more than three quarters remain. Without memory for that it sets `failed`, and

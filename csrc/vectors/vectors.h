@@ -49,10 +49,10 @@ static inline void rag_float_back(const rag_float_mode *before) { fesetenv(befor
 
 /* ----------------------------------------------------------------------------------------- rows */
 
-/* The bytes of a row, as they lie. */
+/* The stored bytes of a row. */
 const uint8_t *rag_matrix_row(const struct rag_matrix *matrix, uint64_t row);
 
-/* The row as little-endian binary32: in place where it lies so, else in scratch (dim floats). */
+/* The row as little-endian binary32: in place if stored so, else in scratch (dim floats). */
 const uint8_t *rag_matrix_floats(const struct rag_matrix *matrix, uint64_t row, float *scratch);
 
 /* Checks the checksums of a range of rows. */
@@ -110,7 +110,7 @@ float rag_floor_of(const struct query *query, float score);
  * round to one score, and such rows tie. */
 float rag_floor_at(const struct query *query, float key);
 
-/* Bounds of the key of a row whose norm is norm, when t lies within error of estimate. */
+/* Bounds of the key of a row whose norm is norm, when t is within error of estimate. */
 void rag_key_bounds(const struct query *query, double estimate, double error, double norm,
                     float *upper, float *lower);
 
@@ -156,7 +156,7 @@ void rag_best_offer(struct best *best, float score, uint32_t row);
 void rag_best_sort(struct best *best);
 void rag_best_close(struct best *best);
 
-/* A row that can be among the k best: its key lies between lower and upper. Some entries stand for
+/* A row that can be among the k best: its key is between lower and upper. Some entries stand for
  * rows that are accounted for elsewhere and only count towards the floor: rows of finished slices,
  * and rows that have been scored. */
 struct candidate {

@@ -22,12 +22,12 @@ results must have all tags of a query.
 from __future__ import annotations
 
 import os
-import tempfile
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
+from ragfile.ground import system
 from ragfile.opener import open as open_file
 from ragfile.write.writer import create
 
@@ -65,7 +65,7 @@ class _Built:
             raise ValueError(f"precision must be 16 or 32, not {precision!r}")
         self._metric: Metric = METRICS[metric]
         self._precision: Precision = 16 if precision == 16 else 32
-        self._folder = tempfile.TemporaryDirectory(prefix="ragfile-")
+        self._folder = system.temporary_folder()
         self._opened: KnowledgeBase | None = None
         self.name = f"ragfile(f{precision}, exact)"
 
@@ -117,7 +117,9 @@ class Ragfile(_Built):
         """Accept and ignore the arguments of a configuration."""
 
     def query(self, vector: Floats, n: int) -> Int64s:
-        return self._file.nearest(np.asarray(vector, np.float32)[None], n, threads=1)[0][0]
+        rows, _ = self._file.nearest(np.asarray(vector, np.float32)[None], n, threads=1)
+        nearest: Int64s = rows[0]
+        return nearest
 
     def batch_query(self, vectors: Floats, n: int) -> None:
         self._found = self._file.nearest(np.asarray(vectors, np.float32), n)[0]
@@ -141,7 +143,12 @@ class RagfileFiltered(_Built):
         )
         self._build(data.get_dataset())
         by_tag = data.get_dataset_metadata().tocsc()
-        self._rows_of = lambda tag: by_tag.indices[by_tag.indptr[tag] : by_tag.indptr[tag + 1]]
+
+        def rows_of(tag: int) -> Int64s:
+            rows: Int64s = by_tag.indices[by_tag.indptr[tag] : by_tag.indptr[tag + 1]]
+            return rows
+
+        self._rows_of = rows_of
 
     def load_index(self, dataset: object) -> bool:
         return False

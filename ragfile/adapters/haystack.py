@@ -15,6 +15,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from ragfile.options import SearchOptions
 
 Filters = dict[str, Any] | None
-TYPES = {bool: "boolean", int: "long", float: "float", str: "keyword"}
+TYPES: dict[type[object], str] = {bool: "boolean", int: "long", float: "float", str: "keyword"}
 
 
 class RagfileDocumentStore:
@@ -133,9 +134,7 @@ class RagfileDocumentStore:
     def update_by_filter(self, filters: dict[str, Any], meta: dict[str, Any]) -> int:
         """Add fields to the meta of the matching documents, and return their number."""
         chosen = self.filter_documents(filters)
-        for document in chosen:
-            document.meta = {**document.meta, **meta}
-        self._put(chosen)
+        self._put([replace(document, meta={**document.meta, **meta}) for document in chosen])
         return len(chosen)
 
     def _put(self, documents: Sequence[Document]) -> None:
@@ -164,7 +163,8 @@ class RagfileDocumentStore:
         """Return the type of each meta field, by its first value."""
         found: dict[str, dict[str, str]] = {}
         for document in self._documents().values():
-            for name, value in document.meta.items():
+            meta: dict[str, object] = document.meta
+            for name, value in meta.items():
                 if value is not None:
                     found.setdefault(name, {"type": TYPES.get(type(value), "object")})
         return found
@@ -309,9 +309,10 @@ class _Retriever:
 
     def to_dict(self) -> dict[str, Any]:
         store = self.document_store.to_dict()
-        return default_to_dict(
+        found: dict[str, Any] = default_to_dict(
             self, document_store=store, filters=self.filters, top_k=self.top_k, options=self.options
         )
+        return found
 
     @classmethod
     def from_dict(cls, data: dict[str, Any]) -> Self:

@@ -79,13 +79,13 @@ class RagfileVectorStore(VectorStore):
         if path is None:
             raise ValueError("from_texts needs path=, the .ragfile to open or create")
         store = cls(path=path, embedding=embedding, **options)
-        store.add_texts(texts, metadatas, ids=None if ids is None else [*ids])
+        store.add_texts(texts, metadatas, ids=ids)
         return store
 
     def add_documents(
         self,
         documents: list[Document],
-        ids: list[str | None] | None = None,
+        ids: Sequence[str | None] | None = None,
         **options: object,
     ) -> list[str]:
         """Upsert documents by id; a document without one gets a random id."""
@@ -102,12 +102,13 @@ class RagfileVectorStore(VectorStore):
 
     def add_texts(
         self, texts: Iterable[str], metadatas: list[dict[str, Any]] | None = None, *,
-        ids: list[str | None] | None = None, **options: object,
+        ids: Sequence[str | None] | None = None, **options: object,
     ) -> list[str]:  # fmt: skip
         texts = list(texts)
         if metadatas is not None and len(metadatas) != len(texts):
             raise ValueError(f"{len(texts)} texts and {len(metadatas)} metadatas")
-        pairs = zip(texts, metadatas or [{}] * len(texts), strict=True)
+        nothing: list[dict[str, Any]] = [{}] * len(texts)
+        pairs = zip(texts, metadatas or nothing, strict=True)
         documents = [Document(page_content=text, metadata=metadata) for text, metadata in pairs]
         return self.add_documents(documents, ids, **options)
 
@@ -186,7 +187,7 @@ class RagfileVectorStore(VectorStore):
         vectors = [np.asarray(reader.vector(row), np.float32) for row in rows if row is not None]
         question = np.asarray(embedding, np.float32)
         chosen = maximal_marginal_relevance(question, vectors, lambda_mult, k)
-        return [_document(hits[i]) for i in chosen]
+        return [_document(hits[int(i)]) for i in chosen]
 
     def _vector(self, query: str) -> list[float] | None:
         """Embed a query with LangChain's embeddings; the built-in model runs inside the search."""

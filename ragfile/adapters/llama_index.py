@@ -166,7 +166,7 @@ class RagfileVectorStore(BasePydanticVectorStore):
             query.query_embedding, vectors, similarity_top_k=query.similarity_top_k,
             embedding_ids=list(range(len(hits))), mmr_threshold=threshold,
         )  # fmt: skip
-        return self._result([hits[place] for place in places], scores)
+        return self._result([hits[int(place)] for place in places], scores)
 
     @staticmethod
     def _result(
@@ -184,7 +184,11 @@ class RagfileVectorStore(BasePydanticVectorStore):
         filters: MetadataFilters | None,
     ) -> list[str]:  # fmt: skip
         """Return the ids of nodes that match all conditions, by LlamaIndex's rules."""
-        passes = build_metadata_filter_fn(lambda metadata: metadata, filters)
+
+        def of_node(metadata: dict[str, Any]) -> dict[str, Any]:
+            return metadata
+
+        passes = build_metadata_filter_fn(of_node, filters)
         named = None if node_ids is None else set(node_ids)
         of = set(doc_ids) if doc_ids else None
         return [

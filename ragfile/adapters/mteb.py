@@ -11,13 +11,14 @@ Both write a temporary file, or the file `path`. A title becomes the header path
 from __future__ import annotations
 
 import os
-import tempfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mteb.models.model_meta import ModelMeta, ScoringFunction
 
 from ragfile import __version__
+from ragfile.ground import system
+from ragfile.ground.json_values import is_object
 from ragfile.opener import open as open_file
 from ragfile.options import BATCH
 from ragfile.records import Chunk, Document
@@ -47,7 +48,7 @@ class _OwnFile:
     """A file at `path`, or in a temporary folder."""
 
     def __init__(self, path: str | os.PathLike[str] | None) -> None:
-        self._folder = None if path else tempfile.TemporaryDirectory(prefix="ragfile-")
+        self._folder = None if path else system.temporary_folder()
         folder = self._folder.name if self._folder else ""
         self.path = os.fspath(path) if path else os.path.join(folder, "kb.ragfile")
         self._file: KnowledgeBase | None = None
@@ -102,8 +103,11 @@ class RagfileSearch(_OwnFile):
             raise ValueError("call index() before search()")
         asked = {str(query["id"]): _text(query["text"]) for query in queries}
         where = None if top_ranked is None else [_only(top_ranked[name]) for name in asked]
-        options = self._options if where is None else {**self._options, "where": where}
-        answers = self._file.search_batch(list(asked.values()), top_k, **options)
+        options: BatchOptions = (
+            self._options if where is None else {**self._options, "where": where}
+        )
+        texts = list(asked.values())
+        answers = self._file.search_batch(texts, top_k, **options)
         return {
             name: {hit.doc_id: float(hit.score) for hit in hits}
             for name, hits in zip(asked, answers, strict=True)
@@ -122,7 +126,7 @@ def _text(text: str | Iterable[object]) -> str:
     """Return a query; join the turns of a conversation."""
     if isinstance(text, str):
         return text
-    return "\n".join(turn["content"] if isinstance(turn, dict) else str(turn) for turn in text)
+    return "\n".join(turn["content"] if is_object(turn) else str(turn) for turn in text)
 
 
 def _only(names: Iterable[str]) -> dict[str, Any]:
@@ -139,7 +143,7 @@ class RagfileIndex(_OwnFile):
             raise ValueError(
                 f"similarity must be one of {[m.value for m in METRICS]}, not {name!r}"
             )
-        self._metric = METRICS[name]
+        self._metric: Metric = METRICS[name]
         self.clear()
 
     def clear(self) -> None:

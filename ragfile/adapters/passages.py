@@ -39,7 +39,7 @@ class Passage:
 
     id: str
     text: str
-    metadata: Mapping[str, Any] = field(default_factory=dict)
+    metadata: Mapping[str, Any] = field(default_factory=lambda: {})
 
 
 def _row(vector: Vector | None) -> Float32s | None:

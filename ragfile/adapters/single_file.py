@@ -14,24 +14,34 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 import numpy as np
 
-from ragfile.embedding.protocol import open_embedder
+from ragfile.adapters.single_file_records import (
+    ChunkRef,
+    ChunkResult,
+    Document,
+    ServedIndex,
+    as_dict,
+    documents_of,
+    nearest,
+    number_chunks,
+    whole_text,
+)
+from ragfile.embedding.protocol import PROVIDERS, open_embedder, same_model
 from ragfile.errors import ModelError
 from ragfile.exchange.collection import chunk_text, empty
 from ragfile.exchange.faiss import json_pair
 from ragfile.exchange.ragmd import ragmd_reader
+from ragfile.ground.atomic_replace import replacing
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any, Self
 
     from ragfile.exchange.collection import Collection
-    from ragfile.exchange.faiss.index import Index
-    from ragfile.types import Float32s, Int64s, StrPath
+    from ragfile.types import Float32s, Floats, Int64s, StrPath
 
 
 class Embedder(Protocol):
@@ -40,64 +50,27 @@ class Embedder(Protocol):
     def embed(self, texts: list[str], role: str) -> np.ndarray: ...
 
 
-class ChunkRef(NamedTuple):
-    document_id: str
-    chunk_key: str
-
-
-class ChunkResult(NamedTuple):
-    """One result. Equal scores are in row order."""
-
-    document_id: str
-    chunk_key: str
-    text: str
-    document_text: str | None = None
-    score: float = 0.0
-
-
-@dataclass
-class Document:
-    """A document and its chunks: {key: {"i_start", "i_end", "faiss_id"}}.
-
-    The ends are half-open spans of full_text, or null for a field of content. `more` keeps unknown keys.
-    """
-
-    id: str
-    content: dict[str, Any] = field(default_factory=dict)
-    full_text: str = ""
-    metadata: dict[str, Any] = field(default_factory=dict)
-    source: str = ""
-    chunks: dict[str, Any] = field(default_factory=dict)
-    more: dict[str, Any] = field(default_factory=dict, repr=False)
-
-    @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Document:
-        """Read a document; unknown keys and the order of keys are preserved."""
-        known = {key: data[key] for key in _DOCUMENT_KEYS if key in data}
-        more = {key: value for key, value in data.items() if key not in _DOCUMENT_KEYS}
-        document = cls(**known, more=more)
-        vars(document)["_order"] = list(data)
-        return document
-
-    def to_dict(self) -> dict[str, Any]:
-        held = {key: getattr(self, key) for key in _DOCUMENT_KEYS} | self.more
-        order = getattr(self, "_order", None) or list(held)
-        late = [key for key in held if key not in order and held[key]]
-        return {key: held[key] for key in (*order, *late) if key in held}
-
-    def get_chunk_text(self, key: str) -> str | None:
-        return chunk_text(self.to_dict(), key)
-
-
-_DOCUMENT_KEYS = tuple(f.name for f in fields(Document) if f.name != "more")
-
-
 def provider(service_name: str, model: str | None) -> Embedder:
-    """Open the embedder of a service and a model, such as ("ollama", "nomic-embed-text") or ("default", None)."""
-    embedder = open_embedder(
-        f"{service_name}:{model}" if model and service_name != "default" else service_name
-    )
-    return cast("Embedder", embedder)
+    """Open the embedder of a service and a model, such as ("ollama", "nomic-embed-text") or ("default", None).
+
+    Texts get no prefix, as in stores of the original program. A model named with its service, such as
+    "ollama:nomic-embed-text", is one that ragfile recorded, and gets ragfile's prefixes.
+    """
+    if not model or service_name == "default":
+        return cast("Embedder", open_embedder(service_name))
+    if model.startswith(f"{service_name}:") or service_name not in PROVIDERS:
+        return cast("Embedder", open_embedder(_with_scheme(service_name, model)))
+    spec = f"{service_name}:{model}"
+    return cast("Embedder", open_embedder(spec, query_prefix="", document_prefix=""))
+
+
+def _with_scheme(service_name: str, model: str) -> str:
+    return model if model.startswith(f"{service_name}:") else f"{service_name}:{model}"
+
+
+def model_slug(model: str) -> str:
+    """Return the part of a store's file names that stands for a model, as the original names it."""
+    return re.sub(r"[^a-z0-9]+", "-", model.removesuffix(":latest").lower()).strip("-") or "model"
 
 
 class GenericRAGService:
@@ -106,17 +79,25 @@ class GenericRAGService:
     Args:
         service_name: The embedding service, such as "ollama" or "openai".
         model: The name of the service's model.
-        folder: The folder of the two files.
+        data_dir: The folder of the two files.
+        index_path: The index, if not `vectors-{model}.faiss` in data_dir.
+        metadata_path: Its JSON file, if not `metadata-{model}.json` in data_dir.
         embedder: The embedder. Default: `connect(service_name, model)`, called on first use.
         connect: Opens an embedder.
     """
 
     def __init__(
-        self, service_name: str, model: str | None = None, folder: StrPath = ".", *, embedder: Embedder | None = None, connect: Callable[[str, str | None], Embedder] = provider
+        self, service_name: str, model: str | None = None, data_dir: StrPath = ".",
+        index_path: StrPath | None = None, metadata_path: StrPath | None = None, *,
+        embedder: Embedder | None = None,
+        connect: Callable[[str, str | None], Embedder] = provider,
     ) -> None:  # fmt: skip
         self.service_name = service_name
         self.model_name = model
-        self.folder = os.fspath(folder)
+        self.data_dir = os.fspath(data_dir)
+        slug = model_slug(model or service_name)
+        self.index_path = os.fspath(index_path or self._in_folder(f"vectors-{slug}.faiss"))
+        self.metadata_path = os.fspath(metadata_path or self._in_folder(f"metadata-{slug}.json"))
         self.embedder = embedder
         self._connect = connect
         self._made_embedder = False
@@ -132,11 +113,13 @@ class GenericRAGService:
             close()
         return False
 
+    def _in_folder(self, name: str) -> str:
+        return os.path.join(self.data_dir, name)
+
     @property
     def paths(self) -> tuple[str, str]:
-        """The paths of the index and the JSON file of this model."""
-        slug = re.sub(r"[^\w.-]+", "-", self.model_name or self.service_name).strip("-.") or "model"
-        return json_pair.pair_paths(os.path.join(self.folder, f"vectors-{slug}.faiss"))
+        """The paths of the index and the JSON file."""
+        return self.index_path, self.metadata_path
 
     def initialize_search_backend(self) -> None:
         """Load the store; a missing one is empty."""
@@ -148,6 +131,11 @@ class GenericRAGService:
         """Write both files, each atomically."""
         json_pair.write(self._filled(), *self.paths)
 
+    def save_metadata(self) -> None:
+        """Write the JSON file alone."""
+        with replacing(self.metadata_path) as file:
+            file.write(json_pair.text_of(self._filled()))
+
     def _filled(self) -> Collection:
         if self._collection is None:
             raise ModelError(
@@ -157,20 +145,26 @@ class GenericRAGService:
 
     def _take(self, found: Collection, path: str) -> None:
         """Use a loaded collection; raise ModelError if another model built it."""
-        if self.model_name is not None and found.model_name not in (None, self.model_name):
-            raise ModelError(
-                f"{path} was built with {found.model_name}, not with {self.model_name}"
-            )
-        self.model_name = found.model_name or self.model_name
+        asked, recorded = self._asked_model(), found.model_name
+        if asked and recorded and not same_model({"name": asked}, {"name": recorded}):
+            raise ModelError(f"{path} was built with {recorded}, not with {asked}")
+        self.model_name = recorded or self.model_name
         self._collection = found
+
+    def _asked_model(self) -> str | None:
+        """Return the name of the caller's model, with the scheme of a known service."""
+        if self.model_name is None or self.service_name not in PROVIDERS:
+            return self.model_name
+        return _with_scheme(self.service_name, self.model_name)
 
     @property
     def collection(self) -> Collection | None:
         return self._collection
 
     @property
-    def index(self) -> Index | None:
-        return None if self._collection is None else self._collection.index
+    def index(self) -> ServedIndex:
+        """The vectors, with the interface of a FAISS index."""
+        return ServedIndex(None if self._collection is None else self._collection.index)
 
     @property
     def embedding_dim(self) -> int | None:
@@ -194,8 +188,9 @@ class GenericRAGService:
         await asyncio.to_thread(self.add_document_sync, document)
 
     def add_document_sync(self, document: Document | Mapping[str, Any]) -> None:
-        held = document.to_dict() if isinstance(document, Document) else dict(document)
-        texts = [chunk_text(held, key) or "" for key in held.get("chunks") or {}]
+        held = as_dict(document)
+        chunks: dict[str, object] = held.get("chunks") or {}
+        texts = [chunk_text(held, key) or "" for key in chunks]
         vectors = (
             self._embed(texts, "document")
             if texts
@@ -204,6 +199,43 @@ class GenericRAGService:
         if self._collection is None:
             self._collection = empty(vectors.shape[1], model_name=self.model_name)
         self._collection.replace(held, vectors)
+        number_chunks(document, held.get("chunks") or {})
+
+    async def build_embeddings_from_documents(
+        self, source: str, doc_type: str | None = None
+    ) -> None:
+        """Add the documents of a file or glob, and save the store.
+
+        Args:
+            source: A CSV file, each row of it a document and each field a chunk; or any files that
+                `ragfile build` reads, each a document that is split into chunks.
+            doc_type: The start of the ids of a CSV file's documents. Default: the file's name.
+        """
+        for document in await asyncio.to_thread(documents_of, source, doc_type):
+            await self.add_document(document)
+        await asyncio.to_thread(self.save)
+
+    async def get_embedding(self, text: str) -> Float32s:
+        """Return the vector of a question as an array with one row."""
+        return await asyncio.to_thread(self._embed, [text], "query")
+
+    def vector_search(self, query_emb: Floats, k: int) -> tuple[Float32s, Int64s]:
+        """Return the scores and rows of the k best for a vector; missing ones have row -1."""
+        scores, rows = self.index.search(np.reshape(query_emb, (1, -1)), k)
+        return scores[0], rows[0]
+
+    def get_chunk_refs(self, faiss_ids: Sequence[int]) -> list[ChunkRef]:
+        """Return the references of rows."""
+        refs = self.chunk_refs
+        return [refs[row] for row in faiss_ids]
+
+    def get_chunk_text(self, ref: ChunkRef) -> str:
+        """Return the text of a chunk; KeyError for an unknown document."""
+        return chunk_text(self._filled().documents[ref.document_id], ref.chunk_key) or ""
+
+    def get_document_texts(self, doc_ids: Sequence[str]) -> dict[str, str]:
+        """Return the texts of documents by id, or their fields as JSON for those without a text."""
+        return {name: whole_text(self._filled().documents[name]) for name in doc_ids}
 
     async def search(
         self, query: str, k: int = 5, include_documents: bool = False
@@ -226,14 +258,11 @@ class GenericRAGService:
         collection = self._filled()
         ref = collection.refs[row]
         document = collection.documents.get(ref["document_id"]) or {}
-        whole = (
-            (document.get("full_text") or str(document.get("content") or ""))
-            if include_documents
-            else None
+        more = (
+            (whole_text(document), document.get("content")) if include_documents else (None, None)
         )
-        return ChunkResult(
-            ref["document_id"], ref["chunk_key"], collection.text(row) or "", whole, score
-        )
+        text = collection.text(row) or ""
+        return ChunkResult(ref["document_id"], ref["chunk_key"], text, more[0], score, more[1])
 
     def _embed(self, texts: list[str], role: str) -> Float32s:
         if self.embedder is None:
@@ -258,37 +287,31 @@ class SingleFileRAGService(GenericRAGService):
     ) -> None:
         super().__init__(service_name, model, embedder=embedder, connect=connect)
         self.ragmd_path = os.fspath(ragmd_path) if ragmd_path is not None else None
+        self._digests: dict[str, str] = {}  # of the content that this service may replace, by path
 
     def initialize_search_backend(self) -> None:
         """Load the file; a missing one is an empty store."""
-        if self.ragmd_path is not None and os.path.exists(self.ragmd_path):
-            self.load_from_ragmd(self.ragmd_path)
+        if self.ragmd_path is not None:
+            self._digests[self.ragmd_path] = ""
+            if os.path.exists(self.ragmd_path):
+                self.load_from_ragmd(self.ragmd_path)
 
-    def load_from_ragmd(self, path: str) -> None:
+    def load_from_ragmd(self, path: StrPath) -> None:
         """Load a .ragmd file."""
-        self._take(ragmd_reader.load(path), path)
+        found = ragmd_reader.load(path)
+        self._take(found, os.fspath(path))
+        self._digests[os.fspath(path)] = found.digest
 
-    def save_to_ragmd(self, path: str) -> None:
-        """Write a .ragmd file."""
-        ragmd_reader.save(path, self._filled())
+    def save_to_ragmd(self, path: StrPath) -> None:
+        """Write a .ragmd file.
+
+        Raises:
+            ConflictError: Another program has changed the file since this service loaded or saved it.
+        """
+        name = os.fspath(path)
+        replaces = self._digests.get(name)
+        self._digests[name] = ragmd_reader.save(name, self._filled(), replaces=replaces)
 
     def save(self) -> None:
         """Write the file of this store."""
         self.save_to_ragmd(cast("str", self.ragmd_path))
-
-
-def nearest(index: Index, query: Float32s, k: int) -> tuple[Int64s, Float32s]:
-    """Return the k best rows of a flat index and their scores, exactly, in FAISS's order.
-
-    Inner products are in descending order, distances ascending.
-    """
-    if query.shape != (index.dim,):
-        raise ModelError(f"the query has {query.size} dimensions, the collection {index.dim}")
-    scores = index.vectors @ query
-    if index.metric == "l2":
-        scores = np.einsum("nd,nd->n", index.vectors, index.vectors) + query @ query - 2 * scores
-    keys = scores if index.metric == "l2" else -scores
-    k = min(k, len(keys))
-    near = np.flatnonzero(keys <= np.partition(keys, k - 1)[k - 1]) if k else np.empty(0, np.int64)
-    rows = near[np.argsort(keys[near], kind="stable")][:k]
-    return rows, scores[rows]

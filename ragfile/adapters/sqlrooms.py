@@ -11,15 +11,15 @@ unchanged, to the character; chunks are spans of their normalised text. `export_
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragfile.adapters.sqlrooms_results import print_results, reciprocal_rank_fusion
-from ragfile.embedding.protocol import PROVIDERS, open_embedder
+from ragfile.embedding.protocol import PROVIDERS, open_embedder, same_model
 from ragfile.errors import ModelError, ProviderError
+from ragfile.exchange.sqlrooms_facts import CHARACTERS_A_TOKEN, described, source_document
 from ragfile.ground.extras import optional
 from ragfile.ingest import document_loader, source_files
 from ragfile.ingest.analysis import Analysis
@@ -29,10 +29,7 @@ from ragfile.write.builder import PAGES, build_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
-    from types import ModuleType
     from typing import Any
-
-    from duckdb import DuckDBPyConnection
 
     from ragfile.embedding.protocol import Embedder
     from ragfile.ingest.source_files import SourceFile
@@ -56,7 +53,7 @@ __all__ = [
 OPENAI_MODEL = "text-embedding-3-small"
 DEFAULT_MODEL = "BAAI/bge-small-en-v1.5"
 STEMMER = "porter"  # as in SQLRooms; other files use its successor, "english"
-CHARACTERS_A_TOKEN = 4  # chunk_size is a budget in tokens; ragfile counts characters
+SCORE_TYPES = {"blend": "weighted"}  # the original's name of a fused score
 
 
 def prepare_embeddings(
@@ -199,7 +196,7 @@ def _read(sources: Iterable[SourceFile]) -> Iterator[Document]:
     reading = document_loader.Loading((), errors="replace")
     for source in sources:
         for document in reading.file(source):
-            document.metadata["file_path"] = os.path.abspath(source.path)
+            document.metadata["file_path"] = document.source
             yield document
     for failure in reading.failures:
         warnings.warn(f"{failure.path} is skipped: {failure.reason}", stacklevel=2)
@@ -239,11 +236,11 @@ def hybrid_query(
     fusion: Fusion | tuple[Fusion, dict[str, float]] = (
         ("rrf", {}) if use_rrf else ("blend", {"alpha": vector_weight})
     )
-    score_type, mode = ("rrf" if use_rrf else "weighted"), _mode(vector_top_k, fts_top_k)
+    mode = _mode(vector_top_k, fts_top_k)
     pool = max(vector_top_k or 0, fts_top_k or 0) or max(2 * top_k, 10)
     options: SearchOptions = {"pool": max(pool, top_k), "fusion": fusion, "mode": mode}
     model = embed_model_name or model_name
-    hits = _query(query_text, db_path, top_k, model, include_source_docs, score_type, options)
+    hits = _query(query_text, db_path, top_k, model, include_source_docs, options)
     if verbose:
         print(f"{query_text}: {len(hits)} chunks by {mode} search")
     return hits
@@ -270,7 +267,6 @@ def vector_query(
         top_k,
         embed_model_name,
         include_source_docs,
-        "vector",
         {"mode": "vector"},
     )
 
@@ -281,7 +277,6 @@ def _query(
     top_k: int,
     model: str | None,
     include_source_docs: bool,
-    score_type: str,
     options: SearchOptions,
 ) -> list[dict[str, Any]]:
     if top_k < 1:
@@ -295,11 +290,13 @@ def _query(
         documents: dict[str, dict[str, Any]] = {}
         if include_source_docs:
             documents = {
-                document.id: _source(document) for document in rf.sources([hit.id for hit in hits])
+                document.id: source_document(document)
+                for document in rf.sources([hit.id for hit in hits])
             }
     return [
         {
-            "node_id": hit.id, "text": hit.text, "metadata": _named(hit), "score": hit.score, "score_type": score_type,
+            "node_id": hit.id, "text": hit.text, "metadata": _named(hit), "score": hit.score,
+            "score_type": SCORE_TYPES.get(hit.score_type, hit.score_type),
             "source_doc": documents.get(hit.doc_id),
         }
         for hit in hits
@@ -317,25 +314,17 @@ def get_source_documents(chunk_ids: list[str], db_path: str) -> list[dict[str, A
     if not chunk_ids:
         return []
     with _opened(db_path) as rf:
-        return [_source(document) for document in rf.sources(chunk_ids)]
+        return [source_document(document) for document in rf.sources(chunk_ids)]
 
 
 def get_embedding_metadata(db_path: str) -> dict[str, Any]:
     """Return the model, dimensions, chunking, counts and search capabilities of a file."""
     with _opened(db_path) as rf:
-        model, info = rf.file.config.get("model") or {}, rf.info
-        return {
-            "model": model.get("name"), "dims": rf.rows.dim, "chunking": rf.file.config.get("chunking"),
-            "counts": {"documents": info["documents"], "chunks": info["chunks"]},
-            "embedding": {"provider": _provider(model.get("name")), "model": model.get("name"), "dimensions": rf.rows.dim},
-            "source_documents": {"total_documents": info["documents"]}, "chunks": {"total_chunks": info["chunks"]},
-            "capabilities": {"vector": rf.rows.has_vectors, "fts": rf.rows.has_bm25, "hybrid": rf.rows.has_vectors and rf.rows.has_bm25},
+        model: dict[str, Any] = rf.file.config.get("model") or {}
+        return described(rf.rows) | {
+            "model": model.get("name"), "dims": rf.rows.dim,
+            "counts": {"documents": rf.info["documents"], "chunks": rf.info["chunks"]},
         }  # fmt: skip
-
-
-def _provider(name: str | None) -> str:
-    scheme = (name or "").partition(":")[0]
-    return {"st": "huggingface", "onnx": "huggingface"}.get(scheme, scheme if scheme in PROVIDERS else "ragfile")  # fmt: skip
 
 
 def validate_embedding_model(
@@ -343,7 +332,9 @@ def validate_embedding_model(
 ) -> bool:
     """Return whether a model matches a file; warn about the mismatch if not."""
     found = get_embedding_metadata(db_path)
-    if found["model"] is not None and not _names(model_name, found["model"]):
+    if found["model"] is not None and not same_model(
+        {"name": model_name}, {"name": found["model"]}
+    ):
         warnings.warn(
             f"{db_path} was built with {found['model']}, not with {model_name}", stacklevel=2
         )
@@ -356,40 +347,41 @@ def validate_embedding_model(
 
 
 def _opened(db_path: str, model: str | None = None) -> KnowledgeBase:
-    """Open the file; raise ModelError if another model built it."""
+    """Open a file or a DuckDB database with the model that the caller names.
+
+    Raises:
+        ModelError: Another model built it.
+    """
     if not os.path.exists(db_path):
         raise FileNotFoundError(f"no such file: {db_path}; create it with prepare_embeddings")
-    rf = open_file(db_path)
-    recorded = (rf.file.config.get("model") or {}).get("name")
-    if model is not None and recorded is not None and not _names(model, recorded):
-        rf.close()
+    if model is None:
+        return open_file(db_path)
+    rf = open_file(db_path, embedder="none")
+    built: dict[str, str | None] = rf.file.config.get("model") or {}
+    recorded, dim = built.get("name"), rf.rows.dim
+    rf.close()
+    spec = _spec(model, recorded)
+    is_path = os.path.exists(spec.partition(":")[2])
+    if not is_path and recorded and not same_model({"name": spec}, {"name": recorded}):
         raise ModelError(f"{db_path} was built with {recorded}, not with {model}")
-    return rf
+    return open_file(db_path, embedder=_query_embedder(spec, dim))
 
 
-def _names(model: str, recorded: str) -> bool:
-    """Return whether a name, with or without its scheme, is the recorded model."""
-    plain = model.partition(":")[2] if model.partition(":")[0] in PROVIDERS else model
-    return plain in (recorded, recorded.partition(":")[2]) or (
-        model == "default" and recorded.startswith("potion")
-    )
+def _spec(model: str, recorded: str | None) -> str:
+    """Return the embedder that a name stands for: of the recorded provider, else of SQLRooms' usual one."""
+    if model in ("default", "none") or model.partition(":")[0] in PROVIDERS:
+        return model
+    scheme = (recorded or "").partition(":")[0]
+    if recorded and same_model({"name": model}, {"name": recorded}) and scheme not in PROVIDERS:
+        return "default"
+    return f"{scheme if scheme in PROVIDERS else 'st'}:{model}"
 
 
-def _source(document: Document) -> dict[str, Any]:
-    return {
-        "doc_id": document.id, "file_path": document.metadata.get("file_path", document.source),
-        "file_name": document.metadata.get("name", os.path.basename(document.source or document.id)), "text": document.original,
-        "metadata": document.metadata,
-    }  # fmt: skip
-
-
-QUIET = {"autoinstall_known_extensions": "false"}  # no unasked downloads
-SOURCES = """
-CREATE TABLE source_documents (
-    doc_id VARCHAR PRIMARY KEY, file_path VARCHAR, file_name VARCHAR, text TEXT, metadata_ JSON, created_at TIMESTAMP
-);
-CREATE TABLE embedding_metadata (key VARCHAR PRIMARY KEY, value VARCHAR);
-"""
+def _query_embedder(spec: str, dim: int | None) -> Embedder | None:
+    """Open the embedder of questions; OpenAI's models are asked for the dimensions of the file."""
+    if spec.startswith("openai:") and dim:
+        return open_embedder(spec, dimensions=dim)
+    return _on_this_machine(spec) or open_embedder(spec)
 
 
 def export_duckdb(archive: KnowledgeBase, path: StrPath) -> str:
@@ -401,48 +393,7 @@ def export_duckdb(archive: KnowledgeBase, path: StrPath) -> str:
     Raises:
         FileExistsError: The path exists.
     """
-    duckdb = optional("duckdb", "writing a DuckDB database")
-    if os.path.exists(path):
-        raise FileExistsError(f"{path} already exists")
-    with contextlib.closing(duckdb.connect(os.fspath(path), config=QUIET)) as database:
-        database.register("arriving", archive)
-        database.execute(
-            "CREATE TABLE documents AS SELECT * REPLACE (metadata_::JSON AS metadata_) FROM arriving"
-        )
-        database.execute(SOURCES)
-        for document in archive.documents():
-            found = _source(document)
-            row = [found[name] for name in ("doc_id", "file_path", "file_name", "text")]
-            created = document.metadata.get("created_at")
-            database.execute(
-                "INSERT INTO source_documents VALUES (?, ?, ?, ?, ?, TRY_CAST(? AS TIMESTAMP))",
-                [
-                    *map(_plain, row),
-                    json.dumps(found["metadata"]),
-                    created if isinstance(created, str) else None,
-                ],
-            )
-        for key, value in _notes(archive):
-            database.execute(
-                "INSERT INTO embedding_metadata VALUES (?, ?)", [key, json.dumps(value)]
-            )
-        return _full_text(database, duckdb)
+    optional("duckdb", "writing a DuckDB database")
+    from ragfile.exchange.stores import duckdb
 
-
-def _plain(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
-
-
-def _notes(archive: KnowledgeBase) -> Iterator[tuple[str, object]]:
-    yield "model", archive.file.config.get("model")
-    yield "dims", archive.rows.dim
-    yield "chunking", archive.file.config.get("chunking")
-    yield "chunks", len(archive)
-
-
-def _full_text(database: DuckDBPyConnection, duckdb: ModuleType) -> str:
-    try:
-        database.execute("LOAD fts; PRAGMA create_fts_index('documents', 'node_id', 'text')")
-    except duckdb.Error as error:
-        return str(error).splitlines()[0]
-    return ""
+    return duckdb.write_rows(archive.rows, path)

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from ragfile.answer.citations import Citation, Source, Unsupported
 from ragfile.answer.passage_budget import Dropped
+from ragfile.ground.json_values import is_list
 from ragfile.records import Candidate
 
 
@@ -40,20 +41,20 @@ class Answer:
 
     question: str
     text: str = ""
-    citations: list[Citation] = field(default_factory=list)
-    sources: list[Source] = field(default_factory=list)
-    contexts: list[Candidate] = field(default_factory=list)
-    dropped: list[Dropped] = field(default_factory=list)
-    unsupported: list[Unsupported] = field(default_factory=list)
-    unknown: list[int] = field(default_factory=list)
+    citations: list[Citation] = field(default_factory=list[Citation])
+    sources: list[Source] = field(default_factory=list[Source])
+    contexts: list[Candidate] = field(default_factory=list[Candidate])
+    dropped: list[Dropped] = field(default_factory=list[Dropped])
+    unsupported: list[Unsupported] = field(default_factory=list[Unsupported])
+    unknown: list[int] = field(default_factory=list[int])
     degraded: str = ""
     note: str = ""
     model: str = ""
     finish: str = "stop"
     used: bool = True
     supported: bool = True
-    usage: dict[str, int] = field(default_factory=dict)
-    timings: dict[str, float] = field(default_factory=dict)
+    usage: dict[str, int] = field(default_factory=dict[str, int])
+    timings: dict[str, float] = field(default_factory=dict[str, float])
     request_id: str = ""
     generation: int = 0
 
@@ -107,8 +108,9 @@ class Event(NamedTuple):
         """Return the event as a dict, ready for JSON."""
         if isinstance(self.data, str):
             return {"event": self.kind, "text": self.data}
-        if isinstance(self.data, list):
-            return {"event": self.kind, "sources": [source.to_dict() for source in self.data]}
+        if is_list(self.data):
+            sources: list[Source] = self.data
+            return {"event": self.kind, "sources": [source.to_dict() for source in sources]}
         return {"event": self.kind, **self.data.to_dict()}
 
 

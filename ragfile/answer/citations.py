@@ -77,7 +77,7 @@ class Source:
     source: str
     text: str
     score: float
-    scores: dict[str, float] = field(default_factory=dict)
+    scores: dict[str, float] = field(default_factory=lambda: {})
     start: int = -1
     end: int = -1
     page: int | None = None
@@ -146,7 +146,7 @@ class Unsupported:
     start: int
     end: int
     support: float
-    numbers: list[str] = field(default_factory=list)
+    numbers: list[str] = field(default_factory=lambda: [])
 
 
 def _known(fields: dict[str, Any]) -> dict[str, Any]:

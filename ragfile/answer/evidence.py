@@ -40,10 +40,10 @@ class Support(NamedTuple):
         if not self.words:
             return "Nothing here supports an answer: the question has no words to look for."
         named = ", ".join(self.missing[:NAMED])
-        none = f" The nearest passages do not have: {named}." if named else ""
+        lacking = f"; the nearest do not have: {named}" if named else ""
         words = f"more than {self.most} of" if self.most else "any of"
-        has = f"no passage has {words} the question's {self.words} words."
-        return f"Nothing here supports an answer: {has}{none}"
+        has = f"no passage has {words} the question's {self.words} words"
+        return f"Nothing here supports an answer: {has}{lacking}."
 
 
 def support(question: str, passages: Sequence[str]) -> Support:

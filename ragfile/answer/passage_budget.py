@@ -169,8 +169,8 @@ class Packed:
         tokens: Tokens of `contexts`, frames included.
     """
 
-    contexts: list[Candidate] = field(default_factory=list)
-    dropped: list[Dropped] = field(default_factory=list)
+    contexts: list[Candidate] = field(default_factory=list[Candidate])
+    dropped: list[Dropped] = field(default_factory=list[Dropped])
     tokens: int = 0
 
 

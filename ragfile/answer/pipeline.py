@@ -399,8 +399,18 @@ def _sentences(
     for span in compress(question, looked_at, EXTRACTS):
         key = span["doc_id"], span["chunk_index"]
         if text := cleaned(texts[key][span["start"] : span["end"]], is_code=is_code):
-            found.setdefault(text, []).append(SourceSpan(sources[key], span))
+            one = SourceSpan(sources[key], span)
+            if all(_place(one) != _place(other) for other in found.setdefault(text, [])):
+                found[text].append(one)
     return found
+
+
+def _place(found: SourceSpan) -> tuple[str, int, int]:
+    """Return a sentence's place in its document: chunks that overlap have the same sentence there."""
+    source, span = found
+    if source.start < 0:
+        return source.id, span["start"], span["end"]
+    return source.doc_id, source.start + span["start"], source.start + span["end"]
 
 
 def _with_path(candidate: Candidate) -> str:
@@ -422,7 +432,7 @@ def candidates_of(hits: Iterable[Hit]) -> list[Candidate]:
             h.text,
             h.score,
             h.tags,
-            {"source": h.source, **h.metadata},
+            {**h.metadata, **({"source": h.source} if h.source else {})},
             h.start,
             h.end,
         )

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+from ragfile.ground.json_values import is_object
 from ragfile.records import NUMBERED, Candidate, Hit
 from ragfile.types import Fields
 
@@ -132,7 +133,7 @@ def _of_context(name: str, context: dict[str, Any], names: Mapping[str, object])
     if head == "metadata" and path:
         value: object = context["metadata"]
         for key in path.split("."):
-            value = value.get(key) if isinstance(value, dict) else None
+            value = value.get(key) if is_object(value) else None
         return value
     return context[name] if name in context else _named(name, names)
 

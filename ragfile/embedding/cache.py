@@ -28,6 +28,7 @@ import xxhash
 
 from ragfile.embedding.protocol import CacheChoice, Embedder, Model, Role, embedded
 from ragfile.errors import ModelError
+from ragfile.ground import system
 
 if TYPE_CHECKING:
     from ragfile.types import Float32s, StrPath
@@ -226,7 +227,7 @@ def use(path: Path, work: Callable[[sqlite3.Connection], R]) -> R | None:
         # SQLite quotes unreadable bytes in its messages, which may fail to decode.
         log.warning("%s is damaged (%s): it is deleted and starts empty", path, error)
         with contextlib.suppress(OSError):
-            os.unlink(path)
+            system.remove(path)
     return None
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import mmap
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,6 +12,7 @@ import xxhash
 
 from ragfile.embedding.protocol import Model, prefixes_of, unit_rows
 from ragfile.errors import ModelError
+from ragfile.ground import system
 from ragfile.ground.extras import optional
 
 if TYPE_CHECKING:
@@ -157,8 +157,15 @@ def sentence_transformer(
     )
     cut = getattr(transformer, "max_seq_length", None)
     cut = int(cut) if cut and cut <= LENGTH_LIMIT else None
-    model = Model(f"st:{model_name(name)}", dimension(), query, document, cut=cut)
+    weights = hash_of(*files) if (files := weight_files(Path(name))) else ""
+    model = Model(f"st:{model_name(name)}", dimension(), query, document, weights=weights, cut=cut)
     return SentenceTransformerEmbedder(transformer, model, batch=batch)
+
+
+def weight_files(folder: Path) -> list[Path]:
+    """Return the files of a model's folder that determine its vectors; [] for a hub's name."""
+    kinds = ("*.safetensors", "*.bin", "tokenizer.json", "vocab.txt")
+    return sorted(path for kind in kinds for path in folder.rglob(kind))
 
 
 def model_name(name: str) -> str:
@@ -303,7 +310,7 @@ QUANTISING = (b"DynamicQuantize", b"MatMulInteger", b"ConvInteger")  # names of 
 
 def quantises(path: Path) -> bool:
     """Return whether a model quantises its inputs dynamically."""
-    with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as model:
+    with system.mapped(path) as model:
         return any(model.find(name) >= 0 for name in QUANTISING)
 
 

@@ -16,11 +16,10 @@ keyword arguments.
 
 from __future__ import annotations
 
-import mmap
 import os
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast
@@ -29,6 +28,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.errors import ModelError, ProviderError
+from ragfile.ground import system
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.provider_names import load, split_options
 from ragfile.types import Float32s, Floats, StrPath
@@ -108,10 +108,8 @@ class Model:
     cut: int | None = None
 
     def is_of(self, record: Mapping[str, Any]) -> bool:
-        """Return whether a file's record names this model; not all records have weights and cut."""
-        known = ((record.get("weights"), self.weights), (record.get("cut"), self.cut))
-        is_same = all(recorded == own for recorded, own in known if recorded and own)
-        return self.name == record.get("name") and is_same
+        """Return whether a file's record names this model; see `same_model()`."""
+        return same_model(self.record(), record)
 
     def record(self) -> dict[str, Any]:
         """Return the record that a file keeps of the model."""
@@ -132,6 +130,40 @@ class Model:
         if self.weights or self.cut:
             parts += [self.weights, str(self.cut)]
         return "\0".join(parts)
+
+
+def same_model(one: Mapping[str, Any], other: Mapping[str, Any]) -> bool:
+    """Return whether the vectors of two models can be compared.
+
+    This is the only comparison of models. Dims or cuts that differ decide first, then the hashes of
+    the weights where both are known, then the names: a name without a provider's scheme matches any
+    scheme, and ":latest" counts for nothing. The name of a model's folder identifies the model only
+    together with its scheme.
+
+    Args:
+        one: A record of a model, as `Model.record()` returns it. Every field can be missing.
+        other: Another one.
+    """
+    if any(one.get(key) and other.get(key) not in (None, 0, one[key]) for key in ("dims", "cut")):
+        return False
+    if one.get("weights") and other.get("weights"):
+        return bool(one["weights"] == other["weights"])
+    (scheme, name), (other_scheme, other_name) = _scheme_and_name(one), _scheme_and_name(other)
+    if name != other_name or scheme == other_scheme:
+        return name == other_name
+    is_of_folder = bool(one.get("weights") or other.get("weights"))
+    return not is_of_folder and not (scheme and other_scheme)
+
+
+def _scheme_and_name(record: Mapping[str, Any]) -> tuple[str, str]:
+    """Split a model's name into its provider's scheme, or "", and the name that providers share."""
+    name = str(record.get("name") or "").partition("?")[0]
+    if name == "default":
+        name = StaticEmbedder().model.name
+    scheme, colon, rest = name.partition(":")
+    if not colon or scheme not in PROVIDERS:
+        scheme, rest = "", name
+    return scheme, rest.removeprefix("sentence-transformers/").removesuffix(":latest")
 
 
 def told(record: Mapping[str, Any]) -> str:
@@ -207,8 +239,7 @@ def _reopen_static(path: Path, threads: int | None) -> StaticEmbedder:
 @cache
 def _map_model(path: Path) -> _core.StaticModel:
     """Map a model file, once per process; processes share its pages."""
-    with path.open("rb") as file:
-        return _core.StaticModel(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
+    return _core.StaticModel(system.mapped(path))
 
 
 def open_embedder(
@@ -263,8 +294,31 @@ def _opened(spec: str | None, offline: bool, options: dict[str, Any]) -> Embedde
     return cast("Embedder", load(provider.maker)(model, **options))
 
 
+class FunctionEmbedder:
+    """A function from a list of texts to rows of numbers, as an embedder; roles make no difference.
+
+    Args:
+        function: The function, or an object with `encode()`. Its name is that of the model.
+    """
+
+    def __init__(self, function: Callable[[list[str]], object]) -> None:
+        self._function = function
+        named = getattr(function, "__qualname__", None) or type(function).__qualname__
+        self.model = Model(f"function:{named}", None)
+
+    def embed(self, texts: Sequence[str], role: Role = "document") -> Float32s:
+        """Return an array with a row of length 1 per text."""
+        self.model.prefix(role)  # raises ValueError for an unknown role
+        rows = unit_rows(self._function(list(texts)), dims=self.model.dims, source=self.model.name)
+        self.model = replace(self.model, dims=rows.shape[1])
+        return rows
+
+
 def _in_role(embedder: Embedder) -> Embedder:
     """Return an embedder; raise TypeError for an object that is none."""
+    function: object = getattr(embedder, "encode", embedder)
+    if not hasattr(embedder, "embed") and callable(function) and not isinstance(embedder, type):
+        return FunctionEmbedder(cast("Callable[[list[str]], object]", function))
     if not callable(getattr(embedder, "embed", None)):
         raise TypeError(
             f"{type(embedder).__name__} is not an embedder: it has no method embed(texts, role)"

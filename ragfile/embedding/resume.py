@@ -9,7 +9,6 @@ build is done. With an embedding cache, that is used instead.
 from __future__ import annotations
 
 import os
-import shutil
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -17,6 +16,7 @@ import numpy as np
 import xxhash
 
 from ragfile.errors import ModelError
+from ragfile.ground import system
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Sequence
@@ -94,11 +94,11 @@ class Stash:
             if count
             else None
         )
-        shutil.rmtree(self.folder, ignore_errors=True)
+        system.remove_folder(self.folder)
         if kept is None:
             return None
         _ninja().from_ndarray(f"{self.folder}.new", kept)
-        os.rename(f"{self.folder}.new", self.folder)
+        system.rename_folder(f"{self.folder}.new", self.folder)
         recovered: NDArray[np.uint8] = _ninja().open_existing(self.folder)
         return recovered
 
@@ -158,7 +158,7 @@ class Stash:
     def discard(self) -> None:
         """Remove the folder."""
         self._known, self._rows = {}, None
-        shutil.rmtree(self.folder, ignore_errors=True)
+        system.remove_folder(self.folder)
 
 
 def _size(path: StrPath) -> int:

@@ -13,12 +13,12 @@ from __future__ import annotations
 import json
 import math
 import os
-import tempfile
 import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from ragfile.evaluation.measures import best_of_documents, ndcg
+from ragfile.ground import system
 from ragfile.opener import open as open_file
 from ragfile.write.builder import build
 
@@ -91,7 +91,7 @@ def judge_anchors(
         The counts, the seconds of the build, and the measures by mode.
     """
     questions = read_anchors(anchors)
-    with tempfile.TemporaryDirectory(prefix="ragfile-") as temporary:
+    with system.temporary_folder() as temporary:
         out = keep or os.path.join(temporary, "kb.ragfile")
         began = time.perf_counter()
         built = build([folder], out, embedder=embedder, resume=False)

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import json
 import os
-import tempfile
 import time
 from typing import TYPE_CHECKING, Any
 
 from ragfile.evaluation.comparison import MEASURES, by_question
 from ragfile.evaluation.measures import evaluate, read_collection
 from ragfile.evaluation.runs import best_passages, write_run
+from ragfile.ground import system
 from ragfile.ground.atomic_replace import replacing
 from ragfile.ingest.chunk_paths import title_of
 from ragfile.opener import open as open_file
@@ -31,8 +31,7 @@ if TYPE_CHECKING:
     from ragfile.evaluation.measures import JudgedCollection
     from ragfile.knowledge_base import KnowledgeBase
     from ragfile.records import Document, Hit
-    from ragfile.search.reranker import Reranker
-    from ragfile.types import Mode, StrPath
+    from ragfile.types import Mode, Reranker, StrPath
 
 DEPTH = 100  # the depth of recall
 RERANKED = 50  # hits that are re-ranked
@@ -66,7 +65,7 @@ def judge(
         milliseconds of single hybrid questions.
     """
     collection = read_collection(path, split)
-    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+    with system.temporary_folder() as folder:
         out = keep or os.path.join(folder, "kb.ragfile")
         began = time.perf_counter()
         built = build_from(

@@ -64,7 +64,7 @@ def sign_bundle(
     payload = json.dumps(_statement(path), indent=2).encode()
     signature = private.sign(encoded(payload), _scheme(private))
     hint = _hint(private.public_key())
-    made = {
+    made: dict[str, object] = {
         "mediaType": MEDIA,
         "verificationMaterial": {"publicKey": {"hint": hint}, "tlogEntries": []},
         "dsseEnvelope": {

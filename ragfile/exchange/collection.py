@@ -51,17 +51,23 @@ class Collection:
         front: The front matter of a .ragmd file as written.
         sections: The unknown sections of a .ragmd file.
         pair: The JSON layout of a FAISS + JSON pair; see faiss/json_pair.py.
+        digest: The SHA-256 of the .ragmd file that it was read from.
+        is_cosine: Whether the vectors of an inner-product index are compared by cosine.
+        pairs: The layout and keyword pairs of a 0.1.0 file; see stores/pairs.py.
     """
 
     index: Index
-    refs: list[JsonObject] = field(default_factory=list)
-    documents: dict[str, JsonObject] = field(default_factory=dict)
+    refs: list[JsonObject] = field(default_factory=list[JsonObject])
+    documents: dict[str, JsonObject] = field(default_factory=dict[str, JsonObject])
     model_name: str | None = None
     created_at: str | None = None
     updated_at: str | None = None
     front: Frontmatter | None = None
-    sections: list[UnknownSection] = field(default_factory=list)
-    pair: JsonObject = field(default_factory=dict)
+    sections: list[UnknownSection] = field(default_factory=list[UnknownSection])
+    pair: JsonObject = field(default_factory=lambda: {})
+    digest: str = field(default="", compare=False)
+    pairs: JsonObject = field(default_factory=lambda: {})
+    is_cosine: bool = False
 
     @property
     def dim(self) -> int:
@@ -75,7 +81,10 @@ class Collection:
         """Return the chunk entry that a row's reference names, or None."""
         ref = self.refs[row]
         document = self.documents.get(ref["document_id"])
-        return None if document is None else (document.get("chunks") or {}).get(ref["chunk_key"])
+        if document is None:
+            return None
+        chunks: dict[str, JsonObject] = document.get("chunks") or {}
+        return chunks.get(ref["chunk_key"])
 
     def text(self, row: int) -> str | None:
         """Return the text of a row: a span of full_text, else its field of `content`, else None."""
@@ -166,7 +175,8 @@ class Collection:
         self.index = Index.of(self.index.vectors[rows], self.index.metric)
         self.refs = [self.refs[row] for row in rows]
         for document in self.documents.values():
-            for chunk in (document.get("chunks") or {}).values():
+            chunks: dict[str, JsonObject] = document.get("chunks") or {}
+            for chunk in chunks.values():
                 if chunk.get("faiss_id") is not None:
                     chunk["faiss_id"] = moved.get(chunk["faiss_id"])
 
@@ -180,16 +190,19 @@ def empty(dim: int, metric: str = "ip", model_name: str | None = None) -> Collec
 
 def chunk_text(document: JsonObject, key: str) -> str | None:
     """Return the text of one chunk of a document, or None."""
-    chunk = (document.get("chunks") or {}).get(key) or {}
+    chunks: dict[str, JsonObject] = document.get("chunks") or {}
+    chunk: JsonObject = chunks.get(key) or {}
     start, full_text = chunk.get("i_start"), document.get("full_text")
     if start is not None and full_text is not None:
         return str(full_text[start : chunk.get("i_end")])
-    value = (document.get("content") or {}).get(key)
+    content: JsonObject = document.get("content") or {}
+    value = content.get(key)
     return value if value is None or isinstance(value, str) else str(value)
 
 
 def _chunk_keys(document: JsonObject) -> Container[str]:
-    chunks, content = document.get("chunks") or {}, document.get("content") or {}
+    chunks: JsonObject = document.get("chunks") or {}
+    content: JsonObject = document.get("content") or {}
     return chunks if not content else {**content, **chunks}
 
 
@@ -209,8 +222,10 @@ def _check_document(name: str, document: JsonObject, count: int) -> None:
         or type(text) not in (str, _NONE)
     ):
         raise FormatError(f"document {name!r}: chunks and content are objects, full_text is text")
-    for key, chunk in (chunks or {}).items():
-        if type(chunk) is not dict:
+    named: JsonObject = chunks or {}
+    for key, chunk in named.items():
+        kind = type(chunk)  # pyright: ignore[reportUnknownVariableType]  # of any type
+        if kind is not dict:
             raise FormatError(f"chunk {key!r} of document {name!r} is not an object")
         row = chunk.get("faiss_id")
         if row is not None and (type(row) is not int or not 0 <= row < count):

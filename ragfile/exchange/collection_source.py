@@ -2,32 +2,40 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-import tempfile
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ragfile import _core
-from ragfile.exchange.stores import knowledge_base
+from ragfile.errors import FormatError
+from ragfile.exchange import conversion
+from ragfile.exchange.stores import knowledge_base, pairs
 from ragfile.file.source import FileSource, OpenBytes
+from ragfile.ground import system
 
 if TYPE_CHECKING:
+    from collections.abc import Generator
+
     from ragfile.exchange.collection import Collection
     from ragfile.file.source import ByteSource
     from ragfile.types import StrPath
 
 
 class CollectionSource:
-    """A .ragmd file, or a FAISS index with its JSON, named by either file.
+    """A .ragmd file, a 0.1.0 file, a DuckDB database, or a FAISS index with its JSON, named by either file.
 
     Its vectors, and a BM25 index built from its texts, are held in memory.
     """
 
-    __slots__ = ("_origin", "format", "path")
+    __slots__ = ("_dim", "_origin", "format", "path")
     is_watched = False
 
-    def __init__(self, origin: StrPath | ByteSource, kind: str = "ragmd") -> None:
+    def __init__(
+        self, origin: StrPath | ByteSource, kind: str = "ragmd", dim: int | None = None
+    ) -> None:
+        self._dim = dim
         self._origin = FileSource(origin) if isinstance(origin, str | os.PathLike) else origin
         self.path, self.format = self._origin.path, kind
 
@@ -39,8 +47,8 @@ class CollectionSource:
         else:
             bytes_ = self._origin.open()
             identity, size, fetcher = bytes_.identity, bytes_.size, bytes_.fetcher
-            collection = _parsed(bytes_)
-        with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+            collection = parsed(bytes_.map, self.path)
+        with system.temporary_folder() as folder:
             path = os.path.join(folder, "kb")
             knowledge_base.write(collection, path)
             return OpenBytes(_core.Map(path), identity, size, fetcher)
@@ -48,13 +56,17 @@ class CollectionSource:
     def _read(self) -> tuple[Collection, int]:
         """Return the collection at a path, and the bytes of its files."""
         from ragfile.exchange.faiss import json_pair
-        from ragfile.exchange.ragmd.ragmd_reader import NotARagmd, load
+        from ragfile.exchange.ragmd.ragmd_reader import NotARagmd
 
         if self.format == "faiss+json":
             paths = json_pair.pair_paths(self.path)
             return json_pair.read(*paths), sum(map(os.path.getsize, paths))
+        if self.format == "ragfile-0.1":
+            return pairs.read(self.path, dim=self._dim), os.path.getsize(self.path)
+        if self.format == "duckdb":
+            return conversion.read(self.path), os.path.getsize(self.path)
         try:
-            return load(self.path), os.path.getsize(self.path)
+            return loaded(self.path), os.path.getsize(self.path)
         except NotARagmd as error:
             hint = f"ragfile.build({self.path!r}, 'kb.ragfile') makes a RAGFile of Markdown"
             raise NotARagmd(f"{error}; {hint}", at=error.at) from None
@@ -70,8 +82,30 @@ class CollectionSource:
         return
 
 
-def _parsed(opened: OpenBytes) -> Collection:
+def loaded(path: StrPath) -> Collection:
+    """Return the collection in a .ragmd file."""
+    from ragfile.exchange.ragmd.ragmd_reader import load
+
+    with _named(os.fspath(path)):
+        return load(path)
+
+
+def parsed(raw: object, path: StrPath) -> Collection:
+    """Return the collection in the bytes of a .ragmd file."""
     from ragfile.exchange.ragmd.ragmd_reader import parse
 
-    raw: Any = opened.map  # Any: numpy's types do not know the map as a buffer
-    return parse(np.frombuffer(raw, np.uint8))
+    view: Any = raw  # Any: numpy's types do not know the map as a buffer
+    with _named(os.fspath(path)):
+        return parse(np.frombuffer(view, np.uint8))
+
+
+@contextlib.contextmanager
+def _named(path: str) -> Generator[None]:
+    """Name the file in the error about a missing first line, which says nothing else."""
+    try:
+        yield
+    except FormatError as error:
+        if str(error) != "Missing frontmatter":
+            raise
+        reason = "a damaged .ragmd: its first line is not ---"
+        raise FormatError(f"{path}: {reason}", at=0) from None

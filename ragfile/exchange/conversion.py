@@ -10,7 +10,7 @@ import dataclasses
 import importlib
 import os
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias, TypeVar, cast
 
 from ragfile.errors import FormatError
@@ -21,8 +21,8 @@ from ragfile.exchange.ragmd import ragmd_reader
 from ragfile.ground.atomic_replace import spare, spare_folder
 from ragfile.ground.extras import missing, optional
 from ragfile.ground.urls import is_dataset
+from ragfile.types import ByteOrder, Padding, PairPrecision, StrPath
 from ragfile.types import Format as FormatName
-from ragfile.types import StrPath
 
 HEAD = 65536 + 64
 Place: TypeAlias = StrPath | tuple[StrPath, StrPath]
@@ -40,6 +40,9 @@ class Format(NamedTuple):
 def convert(
     src: StrPath | tuple[StrPath, StrPath], dst: StrPath | tuple[StrPath, StrPath], *, to: FormatName | None = None,
     allow_large: bool | None = None, trust_pickle: bool | None = None, name: str | None = None,
+    dim: int | None = None, padding: Padding | None = None, precision: PairPrecision | None = None,
+    byteorder: ByteOrder | None = None, columns: Mapping[str, str] | None = None,
+    embedder: str | None = None,
 ) -> Collection:  # fmt: skip
     """Convert a store to another format, and return the collection that was converted.
 
@@ -49,7 +52,14 @@ def convert(
         to: The format to write. Defaults to that of the suffix of `dst`.
         allow_large: Allow quantized and graph indexes in a .ragmd file.
         trust_pickle: Read a LangChain folder, which contains a pickle.
-        name: The name of a Chroma or Qdrant collection.
+        name: The name of a Chroma or Qdrant collection, or of a table in a database.
+        columns: The columns of a table of another program by role: "id", "document", "text", "vector",
+            "source". Default: by name and type.
+        embedder: The name of the vectors' model, if the source does not record it.
+        dim: The length of the vectors of a 0.1.0 file that does not record it.
+        padding: The padding of a 0.1.0 file to write: 4, 8 or 16 (default).
+        precision: Bits of a component in a 0.1.0 file to write. Default: as it was read, else 32.
+        byteorder: The byte order of a 0.1.0 file to write. Default: as it was read, else "little".
 
     Returns:
         The documents, references and vectors that were read.
@@ -60,9 +70,13 @@ def convert(
         ImportError: The library of a format is not installed.
         FileExistsError: `dst` exists and holds something else.
     """
-    options = {"allow_large": allow_large, "trust_pickle": trust_pickle, "name": name}
+    options = {
+        "allow_large": allow_large, "trust_pickle": trust_pickle, "name": name, "dim": dim,
+        "padding": padding, "precision": precision, "byteorder": byteorder, "columns": columns,
+    }  # fmt: skip
     _refuse_itself(src, dst)
     collection = read(src, **options)
+    collection.model_name = collection.model_name or embedder
     if lost := len(collection.dangling()):
         what = f"{lost} of {len(collection)} rows refer to documents or chunks that are not there; they are kept as they are"
         warnings.warn(what, UserWarning, stacklevel=2)
@@ -113,7 +127,7 @@ def format_of(src: Place) -> str:
         raise FormatError(f"{src} is a dataset: ragfile.dataset.convert makes one file of it")
     if found is None:
         raise FormatError(f"{src} is not in a format that can be converted")
-    if by_suffix not in (None, found):
+    if by_suffix not in (None, found, found.partition("-")[0]):
         warnings.warn(
             f"{src} is named like {by_suffix} but holds {found}; its content decides",
             UserWarning,
@@ -151,8 +165,10 @@ def _read_ragmd(src: StrPath, *, allow_large: bool = True) -> Collection:
 FORMATS = {
     "ragmd": Format((".ragmd", ".md"), _read_ragmd, _write_ragmd),
     "ragfile": Format((".ragfile",), "knowledge_base", "knowledge_base"),
+    "ragfile-0.1": Format((), "pairs", "pairs"),
     "faiss+json": Format((".faiss", ".json"), _read_pair, _write_pair),
     "parquet": Format((".parquet",), "parquet", "parquet"),
+    "jsonl": Format((".jsonl", ".ndjson"), "json_lines", "json_lines"),
     "sqlite-vec": Format((".sqlite", ".sqlite3", ".db"), "sqlite_vec", "sqlite_vec"),
     "duckdb": Format((".duckdb",), "duckdb", "duckdb"),
     "npy+jsonl": Format((), "npy_jsonl", "npy_jsonl"),
@@ -161,11 +177,13 @@ FORMATS = {
     "chroma": Format((), "chroma", "chroma"),
     "qdrant": Format((), "qdrant", "qdrant"),
     "langchain-faiss": Format((), "langchain_faiss", None),
+    "lancedb": Format((), "lancedb", None),
+    "milvus-lite": Format((), "milvus_lite", None),
 }
 KEEPS_INDEXES = {"ragmd", "ragfile", "faiss+json"}  # all others hold rows
 # Formats whose libraries overwrite files unasked; databases are appended to.
 OWN_FOLDERS = {"npy+jsonl", "pgvector", "ragged-mmap"}
-MAGIC = {"parquet": b"PAR1"}
+MAGIC = {"parquet": b"PAR1", "jsonl": b"{"}
 # Files that identify the format of a folder; the first match wins.
 FOLDERS = {
     "langchain-faiss": ("index.faiss", "index.pkl"),
@@ -174,6 +192,8 @@ FOLDERS = {
     "ragged-mmap": ("vectors", "chunks", "documents", "note.json"),
     "chroma": ("chroma.sqlite3",),
     "qdrant": ("meta.json", "collection"),
+    "milvus-lite": ("databases", "collections"),
+    "lancedb": ("_versions", "data"),
 }
 
 
@@ -195,7 +215,7 @@ def _call(
 ) -> Answer:  # fmt: skip
     """Call the function of a format with those options that it takes."""
     function = _function(how, verb)
-    takes = getattr(function, "__kwdefaults__", None) or {}
+    takes: dict[str, object] = getattr(function, "__kwdefaults__", None) or {}
     given = {key: value for key, value in options.items() if key in takes and value is not None}
     return function(*collection, path if isinstance(path, tuple) else os.fspath(path), **given)
 
@@ -209,6 +229,8 @@ def _flattened(collection: Collection) -> Collection:
 
 def _format_of_folder(path: StrPath) -> str | None:
     held = set(os.listdir(path))
+    if any(name.endswith(".lance") for name in held):
+        return "lancedb"
     return next((kind for kind, names in FOLDERS.items() if set(names) <= held), None)
 
 
@@ -216,7 +238,7 @@ def _format_of_file(path: StrPath) -> str | None:
     with open(path, "rb") as file:
         head = file.read(HEAD)
     if head.startswith(b"RAGFILE"):
-        return "ragfile"
+        return "ragfile-0.1" if head[7:8] == b"\0" else "ragfile"
     if head.startswith(b"PAR1"):
         return "parquet"
     if head.startswith(b"SQLite format 3\x00"):
@@ -225,6 +247,8 @@ def _format_of_file(path: StrPath) -> str | None:
         return "duckdb"
     if ragmd_reader.looks_like(head):
         return "ragmd"
+    if _looks_like_json_lines(path, head):
+        return "jsonl"
     return (
         "faiss+json"
         if json_pair.looks_like_index(head) or head.lstrip(b"\xef\xbb\xbf \r\n\t").startswith(b"{")
@@ -232,8 +256,19 @@ def _format_of_file(path: StrPath) -> str | None:
     )
 
 
+def _looks_like_json_lines(path: StrPath, head: bytes) -> bool:
+    """Return whether the first line is a JSON object; it can be longer than the head."""
+    name: str = os.fspath(path)
+    is_named = os.path.splitext(name)[1].lower() in FORMATS["jsonl"].suffixes
+    first, end, _ = head.lstrip(b"\xef\xbb\xbf \r\n\t").partition(b"\n")
+    if not first.startswith(b"{") or (not end and not is_named):
+        return False
+    return is_named or (first.rstrip().endswith(b"}") and b'"chunk_refs"' not in first)
+
+
 def _format_by_suffix(path: Place) -> str | None:
     if isinstance(path, tuple):
         return "faiss+json"
-    suffix = os.path.splitext(os.fspath(path))[1].lower()
+    name: str = os.fspath(path)
+    suffix = os.path.splitext(name)[1].lower()
     return next((kind for kind, f in FORMATS.items() if suffix in f.suffixes), None)

@@ -20,6 +20,7 @@ from ragfile.errors import CorruptError, FormatError, VersionError
 from ragfile.exchange.collection import Collection, JsonObject, UnknownSection
 from ragfile.exchange.faiss.index import Index, aligned_bytes
 from ragfile.exchange.ragmd.front_matter import Frontmatter
+from ragfile.ground.json_values import is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -77,6 +78,8 @@ def pack(collection: Collection) -> PackedCollection:
         "front": collection.front.state() if collection.front else None,
         "sections": collection.sections,
         "pair": collection.pair,
+        **({"pairs": collection.pairs} if collection.pairs else {}),
+        **({"cosine": True} if collection.is_cosine else {}),
     }
     blob = json.dumps(held, ensure_ascii=False).encode("utf-8", "backslashreplace")
     return PackedCollection(blob, texts, rows)
@@ -84,8 +87,8 @@ def pack(collection: Collection) -> PackedCollection:
 
 def read(blob: bytes) -> JsonObject:
     """Return the object of an origin as it is stored."""
-    held = json.loads(bytes(blob))
-    if not isinstance(held, dict):
+    held: object = json.loads(bytes(blob))
+    if not is_object(held):
         raise FormatError("this origin is not a JSON object")
     if held.get("version") != VERSION:
         raise VersionError(f"this origin is of version {held.get('version')}, not {VERSION}")
@@ -110,6 +113,8 @@ def unpack(
     collection.front = Frontmatter(*held["front"]) if held["front"] else None
     collection.sections = [UnknownSection(*section) for section in held["sections"]]
     collection.pair = held["pair"]
+    collection.pairs = held.get("pairs", {})
+    collection.is_cosine = held.get("cosine", False)
     collection.index = _unpacked_index(held["index"], _places(collection), vector_of)
     collection.check()
     return collection

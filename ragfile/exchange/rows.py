@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ragfile.exchange.collection import Collection, JsonObject
 from ragfile.exchange.faiss.index import Index
+from ragfile.ground.json_values import is_object
 
 if TYPE_CHECKING:
     from ragfile.types import Vectors
@@ -29,7 +30,7 @@ class Passage:
     title: str = ""
     start: int | None = None
     end: int | None = None
-    metadata: JsonObject = field(default_factory=dict)
+    metadata: JsonObject = field(default_factory=lambda: {})
 
 
 def passages(collection: Collection) -> Iterator[Passage]:
@@ -38,7 +39,8 @@ def passages(collection: Collection) -> Iterator[Passage]:
         document = collection.documents.get(ref["document_id"]) or {}
         chunk = collection.chunk(row) or {}
         metadata = _metadata(document, chunk)
-        title = (document.get("content") or {}).get("title") or metadata.get("title")
+        content: JsonObject = document.get("content") or {}
+        title = content.get("title") or metadata.get("title")
         yield Passage(
             ref["document_id"],
             ref["chunk_key"],
@@ -55,7 +57,7 @@ def passages(collection: Collection) -> Iterator[Passage]:
 def _metadata(document: JsonObject, chunk: JsonObject) -> JsonObject:
     """Merge the metadata of a document and its chunk."""
     both = (document.get("metadata"), chunk.get("metadata"))
-    return {key: value for held in both if isinstance(held, dict) for key, value in held.items()}
+    return {key: value for held in both if is_object(held) for key, value in held.items()}
 
 
 def gathered(

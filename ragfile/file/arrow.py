@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ragfile import _core
+from ragfile.errors import CorruptError
 from ragfile.file import prefetch, typed_columns
 from ragfile.ground.extras import optional
 
@@ -123,6 +124,9 @@ class ArrowFields:
             if (kind := typed_columns.type_at(self.archive.segment_columns, path)) is not None:
                 yield _typed_field(f"metadata.{path}", kind, path)
         if vectors and self.archive.has_vectors:
+            if not self.archive.dim:
+                what = "there are vectors, and rag.config has no dimension"
+                raise CorruptError(what, section="rag.config")
             items: list[tuple[Any, ...]] = [(b"f", b"item", [])]
             dim = b"+w:%d" % (self.archive.dim or 0)
             arrow = (dim, b"embedding", items, self.archive.has_bare_rows)
@@ -142,7 +146,10 @@ class ArrowFields:
         at = 0
         while at < len(rows):
             part = Rows(self.archive, rows[at : at + self._fitting(fields, rows, at, step)])
-            yield len(part.rows), [None], [field.array(part) for field in fields]
+            arrays = [field.array(part) for field in fields]
+            if self.archive.is_sealed:
+                self.archive.check_unchanged()
+            yield len(part.rows), [None], arrays
             at += len(part.rows)
 
     def _fitting(self, fields: Sequence[Field], rows: Int64s, at: int, step: int) -> int:
@@ -284,6 +291,16 @@ class WithoutVectors:
 def arrow_stream(archive: StoredRows, vectors: bool = True) -> object:
     """Return a PyCapsule of an Arrow stream over the live chunks; needs no Arrow library."""
     return ArrowFields(archive, vectors).stream()
+
+
+MODEL = b"ragfile.model"  # the key of the schema's metadata
+MODEL_KEYS = ("model", "fusion", "context")  # of a file's configuration
+
+
+def model_note(archive: StoredRows) -> dict[bytes, str]:
+    """Return the metadata of a schema that names the model of the vectors."""
+    config = archive.config
+    return {MODEL: json.dumps({name: config[name] for name in MODEL_KEYS if name in config})}
 
 
 def arrow_reader(archive: StoredRows, vectors: bool = True) -> Any:  # Any: pyarrow has no types

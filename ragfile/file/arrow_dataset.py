@@ -8,7 +8,7 @@ metadata. Texts and vectors are then read only for the rows that pass.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pyarrow  # type: ignore[import-not-found,unused-ignore]  # it has no types
 import pyarrow.dataset as pads  # type: ignore[import-not-found,unused-ignore]  # it has no types
@@ -60,7 +60,8 @@ class FileDataset(pads.Dataset):  # type: ignore[misc,unused-ignore]  # pyarrow 
     def _used(self, columns: Columns) -> list[str]:
         if not isinstance(columns, dict):
             return list(columns)
-        return [name for made in columns.values() for name in _names_in(made, self._schema)]
+        named = cast("dict[str, Expression]", columns)
+        return [name for made in named.values() for name in _names_in(made, self._schema)]
 
     def _rows(self, condition: Expression | None) -> Int64s:
         """Return the numbers of the live rows that pass."""

@@ -6,11 +6,12 @@ on more. Lone surrogates are refused in the configuration, because they cannot b
 
 import json
 import math
-from collections.abc import Callable
-from typing import Any, TypeGuard
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from ragfile import _core
 from ragfile.errors import CorruptError, VersionError
+from ragfile.ground.json_values import is_list, is_object, is_sequence
 
 DEPTH = 256
 DIM_LIMIT = 1 << 16
@@ -41,16 +42,6 @@ def read_config(raw: bytes, path: str) -> dict[str, Any]:
     return found
 
 
-def is_object(value: object) -> TypeGuard[dict[str, Any]]:
-    """Return whether a JSON value is an object."""
-    return isinstance(value, dict)
-
-
-def is_list(value: object) -> TypeGuard[list[Any]]:
-    """Return whether a JSON value is a list."""
-    return isinstance(value, list)
-
-
 def is_too_deep(value: object) -> bool:
     """Return whether JSON nests more than DEPTH levels."""
     level = [value]
@@ -65,17 +56,20 @@ def is_too_deep(value: object) -> bool:
 
 def check_json(value: object, room: int = DEPTH + 1) -> None:
     """Raise for JSON that a reader would refuse: too deep, or with keys that are not strings."""
-    if not isinstance(value, dict | list | tuple):
+    if not is_object(value) and not is_sequence(value):
         return
     if not room:
         raise ValueError(f"it nests more than {DEPTH} deep")
-    if isinstance(value, dict):
+    parts: Iterable[object] = ()
+    if is_sequence(value):
+        parts = value
+    elif is_object(value):
         for key in value:
             if not isinstance(key, str):
                 raise TypeError(f"the key {key!r} is not a string")
-        value = value.values()
-    for part in value:
-        if isinstance(part, dict | list | tuple):
+        parts = value.values()
+    for part in parts:
+        if is_object(part) or is_sequence(part):
             check_json(part, room - 1)
 
 

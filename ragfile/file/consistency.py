@@ -12,7 +12,6 @@ import numpy as np
 from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.file import sample_rows
-from ragfile.file.row_segment import unpack
 from ragfile.text import restored
 
 if TYPE_CHECKING:
@@ -64,7 +63,7 @@ def disagreements(archive: CheckedRows) -> list[Fault]:
 def _open_whole(reader: _core.Reader) -> None:
     """Raise FormatError if a section of the whole file cannot be opened."""
     if (section := reader.section("rag.origin")) is not None:
-        _core.Stream(section, unpack)
+        _core.Stream(section)
     if (section := reader.section("rag.frequencies")) is not None:
         _core.Frequencies(section)
 
@@ -173,7 +172,7 @@ def _components(segment: RowSegment, bare: Booleans) -> Iterator[Fault]:
         count = min(ROWS, segment.rows - first)
         stored, part = segment.stored_vectors(first, count), bare[first : first + count]
         finite, nothing = np.isfinite(stored).all(axis=1), np.isnan(stored).all(axis=1)
-        wrong = np.flatnonzero(np.where(part, ~nothing, ~finite))
+        wrong = np.flatnonzero((part & ~nothing) | (~part & ~finite))
         if len(wrong):
             yield _fault(f"row {first + wrong[0]} and rag.bare disagree on its vector", "vector")
             return

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from ragfile import _core
-from ragfile.file.config import is_object
+from ragfile.ground.json_values import is_object, is_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -49,7 +49,7 @@ def sort_key(value: object, depth: int = 0) -> SortKey:
     if isinstance(value, str):
         return 3, value
     if isinstance(value, bool | np.bool_):
-        return 1, bool(value)
+        return 1, bool(value)  # pyright: ignore[reportUnknownArgumentType]  # numpy.bool is generic
     if isinstance(value, int | float | np.integer | np.floating):
         if value != value:
             raise ValueError("NaN is not a JSON value: metadata and filters cannot hold it")
@@ -60,9 +60,9 @@ def sort_key(value: object, depth: int = 0) -> SortKey:
         raise ValueError(
             f"a JSON value in metadata or a filter can nest {MAX_VALUE_DEPTH} levels deep"
         )
-    if isinstance(value, list | tuple):
+    if is_sequence(value):
         return 4, tuple(map(sort_key, value, repeat(depth + 1)))  # one frame a level
-    if isinstance(value, dict):
+    if is_object(value):
         keys = map(sort_key, value.values(), repeat(depth + 1))
         return 5, tuple(sorted(zip(value, keys, strict=True)))
     raise TypeError(f"metadata and filters hold JSON values, not {type(value).__name__}")
@@ -75,7 +75,7 @@ def resolve(metadata: Metadata, path: str, default: object = None) -> Any:  # An
             return metadata[path]
         head, dot, path = path.partition(".")
         below = metadata.get(head)
-        if not dot or not isinstance(below, dict):
+        if not dot or not is_object(below):
             return default
         metadata = below
 
@@ -314,7 +314,11 @@ def _on_tags(test: Callable[[FilterColumn, list[SortKey]], Words], keys: list[So
 def _tag_list(tags: Iterable[str] | None) -> list[str]:
     if isinstance(tags, str):
         raise TypeError(f"tags must be a list of strings, not the string {tags!r}")
-    return list(tags or ())
+    found = list(tags if tags is not None else ())
+    for tag in found:
+        if not isinstance(tag, str):
+            raise TypeError(f"tags must be a list of strings, not of {type(tag).__name__}")
+    return found
 
 
 class _Compiler:
@@ -347,7 +351,7 @@ class _Compiler:
         return self._field(key, value, depth)
 
     def _list(self, key: str, value: object, depth: int) -> Test:
-        if not isinstance(value, list | tuple) or not value:
+        if not is_sequence(value) or not value:
             raise ValueError(f"{key} takes a list of one or more filters")
         return (_every if key == "$and" else _some)([self.condition(v, depth) for v in value])
 
@@ -421,7 +425,7 @@ def _ordered(name: str, operand: object) -> SortKey:
 
 
 def _values(name: str, operand: object) -> list[SortKey]:
-    if not isinstance(operand, list | tuple):
+    if not is_sequence(operand):
         raise ValueError(f"{name} takes a list, not {operand!r}")
     return [sort_key(v) for v in operand]
 

@@ -7,9 +7,9 @@ as the map.
 
 from __future__ import annotations
 
-import mmap
-from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from ragfile.ground import system
 
 if TYPE_CHECKING:
     from ragfile import _core
@@ -21,9 +21,6 @@ def copied(section: _core.Section) -> memoryview:
     """Return a checked copy of a section's bytes in anonymous memory, which forked children share."""
     section.check()
     size = len(section)
-    room = mmap.mmap(-1, max(HUGE, -(-size // HUGE) * HUGE), flags=mmap.MAP_PRIVATE | mmap.MAP_ANON)
-    with suppress(OSError):  # the system has none to give
-        if hasattr(mmap, "MADV_HUGEPAGE"):
-            room.madvise(mmap.MADV_HUGEPAGE)
+    room = system.large_memory(max(HUGE, -(-size // HUGE) * HUGE))
     room[:size] = memoryview(section)
     return memoryview(room)[:size].toreadonly()

@@ -20,6 +20,7 @@ import numpy as np
 
 from ragfile.errors import CorruptError
 from ragfile.file import filters
+from ragfile.ground.json_values import is_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,9 +109,7 @@ class Labels:
         if dot:
             held: Members = self._members.get(head, _NO_MEMBERS)
             below = [
-                filters.resolve(v, rest, filters.MISSING)
-                if isinstance(v, dict)
-                else filters.MISSING
+                filters.resolve(v, rest, filters.MISSING) if is_object(v) else filters.MISSING
                 for v in held.values
             ]
             _put(values, found, held.objects, below, PARTIAL)
@@ -133,7 +132,7 @@ class Labels:
         known: dict[bytes, int] = {}
         while len(read) < len(starts):
             first = len(read)
-            last = int(np.searchsorted(starts, starts[first] + BATCH_BYTES, side="right"))
+            last = int(np.searchsorted(starts, int(starts[first]) + BATCH_BYTES, side="right"))
             read.extend(self._parsed(segment, starts[first:last], sizes[first:last], known))
         numbers[filled] = np.array(read, np.int64)[positions]
         return numbers

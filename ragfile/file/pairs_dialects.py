@@ -65,7 +65,7 @@ class Report:
     """
 
     overwritten: tuple[int, int]
-    remnants: list[Remnant] = field(default_factory=list)
+    remnants: list[Remnant] = field(default_factory=list[Remnant])
 
 
 class VectorLayout(NamedTuple):

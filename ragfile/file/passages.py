@@ -16,13 +16,15 @@ from ragfile.file.row_segment import copied
 from ragfile.records import ALL_PARTS, PARTS, Hit, Stretch
 
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypeVar
 
     import numpy as np
     from numpy.typing import NDArray
 
     from ragfile.file.stored_rows import StoredRows
     from ragfile.types import Floats, Int64s
+
+    Found = TypeVar("Found")
 
 TOGETHER = 0.01  # seconds
 
@@ -50,7 +52,7 @@ class Passages:
         """Return the fields of a part of a row's hit (records.PARTS), or of all parts ("whole")."""
         self._check()
         try:
-            return self.rows.read(row, part)
+            return self._checked_after(self.rows.read(row, part))
         except CorruptError as error:
             error.name_file(self.rows.path)
             raise
@@ -62,11 +64,17 @@ class Passages:
             self.rows.check_unchanged()
             self._checked = now
 
+    def _checked_after(self, found: Found) -> Found:
+        """Return what was read, after another check of a file with trusted keys."""
+        if self.rows.is_sealed:
+            self.rows.check_unchanged()
+        return found
+
     def ids(self, rows: list[int]) -> dict[int, str]:
         """Return the ids of rows, by row."""
         self._check()
         try:
-            return self.rows.looked_at("ids", rows)
+            return self._checked_after(self.rows.looked_at("ids", rows))
         except CorruptError as error:
             error.name_file(self.rows.path)
             raise
@@ -75,7 +83,7 @@ class Passages:
         """Return the text of a row with that of its neighbours."""
         self._check()
         segment, local = self.rows.place(row)
-        return segment.stretch(local, before, after)
+        return self._checked_after(segment.stretch(local, before, after))
 
     def vector(self, row: int) -> NDArray[np.floating[Any]] | None:
         """Return the stored vector of a row, or None where it has none."""
@@ -84,7 +92,7 @@ class Passages:
         if segment.has_bare_rows and segment.bare_mask()[local]:
             return None
         vector: NDArray[np.floating[Any]] = segment.stored_vectors(local, 1)[0]
-        return vector
+        return self._checked_after(vector)
 
 
 class KeptPassages:

@@ -8,16 +8,15 @@ from __future__ import annotations
 
 import json
 import secrets
-import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import numpy as np
-import zstandard
 
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError
 from ragfile.file import config, huge_pages
+from ragfile.ground.json_values import is_object
 from ragfile.records import Document, Hit, Stretch
 
 if TYPE_CHECKING:
@@ -31,33 +30,16 @@ if TYPE_CHECKING:
     Words = NDArray[np.uint64]  # a bit for each row
 
 NO_METADATA: Metadata = {}
-BLOCK_LIMIT = 16 << 20  # of a stream, unpacked
 KEPT, KEPT_LEAST = 16 << 20, 1 << 20  # bytes of unpacked blocks
 KEPT_FIELDS = 4096  # documents with metadata that stays parsed
-_thread = threading.local()  # a decompressor is expensive to make, and serves one thread at a time
-
-
-def unpack(data: bytes, raw_size: int) -> bytes:
-    """Unpack one zstd frame. Its stated size must equal `raw_size`, which limits the memory."""
-    if not hasattr(_thread, "decompressor"):
-        _thread.decompressor = zstandard.ZstdDecompressor(max_window_size=BLOCK_LIMIT)
-    try:
-        if zstandard.frame_content_size(data) != raw_size:
-            raise CorruptError("a compressed block does not state its size, or states a wrong one")
-        unpacked: bytes = _thread.decompressor.decompress(data)
-        return unpacked
-    except zstandard.ZstdError as error:
-        raise CorruptError(f"a compressed block does not unpack: {error}") from None
 
 
 def _are_fields(fields: object) -> TypeGuard[Metadata]:
     """Return whether a value is valid in the metadata stream, as the object of a document or chunk."""
-    if (
-        type(fields) is dict and len(fields) == 1 and type(fields.get("metadata")) is dict
-    ):  # most of them
-        return True
+    if is_object(fields) and len(fields) == 1 and type(fields.get("metadata")) is dict:
+        return True  # most of them
     return (
-        config.is_object(fields)
+        is_object(fields)
         and isinstance(fields.get("metadata", {}), dict)
         and isinstance(fields.get("source", ""), str)
         and isinstance(fields.get("tags", []), list)
@@ -70,9 +52,10 @@ def _are_fields(fields: object) -> TypeGuard[Metadata]:
 
 def copied(value: Any) -> Any:  # Any: JSON, of the same type
     """Return a deep copy of a JSON value."""
-    if type(value) is dict:
+    kind = type(value)  # pyright: ignore[reportUnknownVariableType]  # of any type
+    if kind is dict:
         return {k: copied(v) if type(v) in (dict, list) else v for k, v in value.items()}
-    if type(value) is list:
+    if kind is list:
         return [copied(v) if type(v) in (dict, list) else v for v in value]
     return value
 
@@ -132,6 +115,8 @@ class StoredDocument:
     def read(self) -> Document:
         """Return the whole document."""
         record = self.record
+        if not record.id:
+            raise CorruptError(f"document {self.number} has an empty id", section="rag.ids")
         fields = self.segment.document_fields(self.number, record)
         text = self.segment.text(record, 0, record.text_size)
         return Document(
@@ -207,7 +192,7 @@ class RowSegment:
     def _stream(self, name: str) -> _core.Stream:
         """Open a stream that keeps its last blocks: unpacking takes half the time of reading a hit."""
         return _core.Stream(
-            self.need(name), unpack, max(self.room // len(self.reader.segments), KEPT_LEAST)
+            self.need(name), max(self.room // len(self.reader.segments), KEPT_LEAST)
         )
 
     @property

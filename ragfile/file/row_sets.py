@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard, TypeVar, cast
 
 import numpy as np
 
@@ -134,15 +134,15 @@ def are_ids(where: object) -> TypeGuard[Collection[str]]:
     """Return whether a filter is a list of ids."""
     if not isinstance(where, list | tuple | set | frozenset):
         return False
-    return bool(where) and all(isinstance(name, str) for name in where)
+    names = cast("Collection[object]", where)
+    return bool(names) and all(isinstance(name, str) for name in names)
 
 
 def is_one_each(where: object) -> bool:
     """Return whether there is a filter for each question: a list of filters, or a mask for each."""
     if isinstance(where, list | tuple):
-        return any(
-            one is None or isinstance(one, dict | list | tuple | np.ndarray) for one in where
-        )
+        each = cast("Collection[object]", where)
+        return any(one is None or isinstance(one, dict | list | tuple | np.ndarray) for one in each)
     return isinstance(where, np.ndarray) and where.ndim == 2
 
 

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from ragfile import _core
 from ragfile.errors import CorruptError, SignatureError
-from ragfile.file import config
 from ragfile.file.section_table import UNSIGNED
+from ragfile.ground.json_values import is_list, is_object
 from ragfile.ground.signing_keys import PublicKey
 from ragfile.types import SectionEntry
 
@@ -119,10 +119,10 @@ def envelopes_of(reader: _core.Reader) -> list[dict[str, Any]]:
         found = json.loads(bytes(section).decode())
     except (ValueError, RecursionError):
         raise _damaged("it is not JSON") from None
-    listed = found.get("envelopes") if config.is_object(found) else None
-    if not config.is_list(listed) or found.get("version") != 1:
+    listed = found.get("envelopes") if is_object(found) else None
+    if not is_list(listed) or found.get("version") != 1:
         raise _damaged("it is not a list of envelopes of version 1")
-    if not 1 <= len(listed) <= ENVELOPES_MAX or not all(config.is_object(e) for e in listed):
+    if not 1 <= len(listed) <= ENVELOPES_MAX or not all(is_object(e) for e in listed):
         raise _damaged(f"it must hold 1 to {ENVELOPES_MAX} envelopes")
     return listed
 
@@ -186,7 +186,7 @@ def _stated(payload: bytes) -> tuple[str | None, Mapping[str, Any]]:
     except (KeyError, TypeError, ValueError, RecursionError):
         return None, {}
     is_ours = stated.get("_type") == STATEMENT and stated.get("predicateType") == PREDICATE
-    if not (is_ours and isinstance(digest, str) and config.is_object(predicate)):
+    if not (is_ours and isinstance(digest, str) and is_object(predicate)):
         return None, {}
     return digest, predicate
 

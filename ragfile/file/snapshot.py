@@ -16,6 +16,7 @@ from ragfile.file.source import FileSource, OpenBytes, file_identity
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ragfile.file.sealed_file import SealedFile
     from ragfile.file.source import ByteSource
     from ragfile.types import StrPath
 
@@ -27,7 +28,7 @@ class Snapshot:
 
     __slots__ = (
         "_front", "_unchanged_at", "bytes", "commit", "config", "count", "generation",
-        "is_elsewhere", "live", "options", "path", "reader", "segments", "source",
+        "is_elsewhere", "live", "options", "path", "reader", "sealed", "segments", "source",
     )  # fmt: skip
 
     config: dict[str, Any]  # JSON
@@ -38,7 +39,10 @@ class Snapshot:
     ) -> None:  # fmt: skip
         self.source, self.bytes, self.reader, self.path = source, opened, reader, source.path
         self.options = {"generation": generation, "strict": strict, "trusted": trusted, "pin": pin}
+        self.sealed: SealedFile | None = None
         if trusted is not None:
+            if source.is_watched:  # before anything is checked
+                self.sealed = _sealed_file(self.path, opened, reader)
             _require_signature(reader, trusted, self.path)
         self.commit, self.is_elsewhere = reader.commit, reader.is_elsewhere
         if strict and self.commit["lost_generation"]:
@@ -75,9 +79,11 @@ class Snapshot:
         """Raise ChangedError if the file was written over in place since it was opened.
 
         Appended commits change no byte of this one, nor does a file renamed over this one. The check costs a
-        stat, and more only after a write. A file that is truncated while a call reads it ends the process
+        stat, and more only after a write. With trusted keys, all bytes that were read are checked then. A file that is truncated while a call reads it ends the process
         (SIGBUS); this library cannot prevent that.
         """
+        if self.sealed is not None:
+            self.sealed.check()
         now = self.source.stat()
         if now is None or now.st_mtime_ns == self._unchanged_at:
             return
@@ -185,6 +191,12 @@ def _config_of(reader: _core.Reader, path: str) -> dict[str, Any]:
         return {}
     section.check()
     return config.read_config(bytes(section), path)
+
+
+def _sealed_file(path: str, opened: OpenBytes, reader: _core.Reader) -> SealedFile:
+    from ragfile.file.sealed_file import SealedFile
+
+    return SealedFile(path, opened, reader)
 
 
 def _require_signature(reader: _core.Reader, texts: Sequence[str], path: str) -> None:

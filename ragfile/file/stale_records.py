@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragfile.errors import CorruptError
 from ragfile.file import config
+from ragfile.ground.json_values import is_list, is_object
 
 if TYPE_CHECKING:
     from typing import Any, TypeGuard
@@ -33,11 +34,11 @@ def read_stale(reader: _core.Reader, path: str) -> list[dict[str, Any]]:
 
 
 def _are_records(found: object) -> TypeGuard[list[dict[str, Any]]]:
-    return config.is_list(found) and all(
-        config.is_object(entry)
+    return is_list(found) and all(
+        is_object(entry)
         and "chunking" in entry
         and config.is_policy(entry["chunking"])
-        and config.is_list(entry.get("documents"))
+        and is_list(entry.get("documents"))
         and all(isinstance(doc_id, str) for doc_id in entry["documents"])
         for entry in found
     )

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ragfile.errors import CorruptError
 from ragfile.file import arrow, exact, prefetch, stored_columns
 from ragfile.file.metadata_columns import Labels
 from ragfile.file.passages import Passages
 from ragfile.file.stored_columns import SegmentColumns
 from ragfile.ground.extras import optional
+from ragfile.ground.whole_numbers import whole
 from ragfile.records import Chunk
 
 if TYPE_CHECKING:
@@ -54,6 +56,7 @@ class StoredRows:
     count: int
     live: int
     is_elsewhere: bool  # whether bytes are fetched on first use
+    is_sealed = False  # whether bytes are checked again after they were read
 
     def __init__(self) -> None:
         self._vector_mask: NDArray[np.bool_] | None = None
@@ -93,6 +96,7 @@ class StoredRows:
 
     def place(self, row: int) -> RowPlace:
         """Return the segment of a row, and its number there."""
+        row = whole(row, "row")
         if not 0 <= row < self.count:
             raise IndexError(f"row {row} of {self.count}")
         segment = self.segments[exact.place(self.segments, row)]
@@ -118,6 +122,16 @@ class StoredRows:
         return Chunk(
             hit.doc_id, hit.chunk_index, hit.text, hit.tags, hit.metadata, hit.start, hit.end
         )
+
+    def chunks_of(self, document: StoredDocument) -> Iterator[Chunk]:
+        """Yield the chunks of a live document; CorruptError if one of its rows is deleted."""
+        for row in document.file_rows:
+            try:
+                chunk = self.chunk(row)
+            except IndexError as error:
+                what = f"document {document.id!r} is live in part"
+                raise CorruptError(what, section="rag.tombs") from error
+            yield chunk
 
     def hit(
         self,
@@ -214,7 +228,7 @@ class StoredRows:
         Args:
             segment: the index of one segment, to get its vectors only.
         """
-        chosen = self.segments if segment is None else [self.segments[segment]]
+        chosen = self.segments if segment is None else [self._numbered(segment)]
         found = [part.live_vectors() for part in chosen if part.live]
         width = next((part.shape[1] for part in found if part is not None), None)
         if width is None or len(found) == 1:
@@ -223,6 +237,12 @@ class StoredRows:
             np.full((one.live, width), np.nan, np.float32) if part is None else part
             for one, part in zip((s for s in chosen if s.live), found, strict=True)
         ])  # fmt: skip
+
+    def _numbered(self, segment: int) -> RowSegment:
+        """Return a segment by its index."""
+        if whole(segment, "segment", 0) >= len(self.segments):
+            raise IndexError(f"segment {segment} of {len(self.segments)}")
+        return self.segments[segment]
 
     def vector_mask(self) -> NDArray[np.bool_]:
         """Return bool[rows]: whether a row has a vector. It works as a filter: `where=~rf.vector_mask()`."""
@@ -302,6 +322,7 @@ class StoredRows:
 
     def context(self, chunk_id: str, before: int = 200, after: int = 200) -> str:
         """Return the chunk's text with up to so many characters of its document on either side."""
+        before, after = whole(before, "before", 0), whole(after, "after", 0)
         row = self.row(chunk_id)
         if row is None:
             raise KeyError(chunk_id)
@@ -314,8 +335,9 @@ class StoredRows:
         return arrow.arrow_stream(self)
 
     def to_arrow(self) -> pyarrow.Table:
-        """Return the live chunks as a pyarrow.Table."""
-        return arrow.arrow_reader(self).read_all()
+        """Return the live chunks as a pyarrow.Table. The schema's metadata name the model."""
+        table = arrow.arrow_reader(self).read_all()
+        return table.replace_schema_metadata(arrow.model_note(self))
 
     def to_pandas(self) -> pandas.DataFrame:
         """Return the live chunks as a pandas.DataFrame."""
@@ -345,9 +367,12 @@ def deleted(row: int) -> IndexError:
 
 
 def _standing(rows: StoredRows, row: int) -> Standing:
-    segment, local = rows.place(row)
-    found = segment.document(segment.records.chunk(local).document).file_rows
-    return Standing(segment.records.key(local), found.start, found.stop)
+    segment = rows.segments[
+        exact.place(rows.segments, row)
+    ]  # a row of a ranking: not checked again
+    local, base = row - segment.base, segment.base
+    found = segment.document(segment.records.chunk(local).document).rows
+    return Standing(segment.records.key(local), base + found.start, base + found.stop)
 
 
 def _key(rows: StoredRows, row: int) -> tuple[bytes, int]:
@@ -360,12 +385,16 @@ def _id(rows: StoredRows, row: int) -> str:
     return segment.identity(local)[0]
 
 
+def _content(rows: StoredRows, row: int) -> str:
+    return rows.chunk(row).content
+
+
 _LOOKS: dict[str, Any] = {  # functions of (rows, row), each with a result of its own
     "hits": StoredRows.hit,
     "ids": _id,
     "keys": _key,
     "standings": _standing,
     "metadata": StoredRows.metadata_of,
-    "contents": lambda rows, row: rows.chunk(row).content,
+    "contents": _content,
     "vectors": StoredRows.vector_or_nan,
 }

@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from ragfile.errors import CorruptError
 from ragfile.file.stored_columns import FileColumn
+from ragfile.ground.json_values import is_list, is_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -38,7 +40,11 @@ def column_at(columns: SegmentColumns, path: str) -> TypedColumn:
     """Return the values at a path of a segment."""
     column = columns.column(path)
     if isinstance(column, FileColumn):
-        return TypedColumn(column.codes().astype(np.int64) - 1, column.values())
+        codes, values = column.codes().astype(np.int64) - 1, column.values()
+        if codes.max(initial=-1) >= len(values):
+            what = f"a row has value {codes.max()} of the {len(values)} at {path!r}"
+            raise CorruptError(what, section="rag.columns")
+        return TypedColumn(codes, values)
     return TypedColumn(column.codes.astype(np.int64), [_value(key) for key in column.keys])
 
 
@@ -75,7 +81,7 @@ def _below(columns: SegmentColumns, path: str) -> Iterator[str]:
     """Yield a path, and the paths in the objects at it."""
     yield path
     values = column_at(columns, path).values
-    names = dict.fromkeys(chain.from_iterable(v for v in values if isinstance(v, dict)))
+    names = dict.fromkeys(chain.from_iterable(v for v in values if is_object(v)))
     for name in names if "." not in path.rpartition(".")[2] else ():
         yield from _below(columns, f"{path}.{name}")
 
@@ -111,7 +117,7 @@ def _kind(value: object) -> str:
         return "str"
     if isinstance(value, dict):
         return "object"
-    assert isinstance(value, list)
+    assert is_list(value)
     return "list" if all(isinstance(one, str) for one in value) else "json"
 
 

@@ -4,7 +4,7 @@ New content is written to a temporary file next to the target. That file is lock
 target's owner, group and mode before its first byte, is flushed to disk and then renamed: readers
 see the whole old file or the whole new one. A symbolic link is kept, and the file it points to is
 replaced. The temporary file of a killed writer is removed by the next one. The core implements this
-(`csrc/system/map.c`) for RAGFiles and for every other output.
+(`csrc/system/files.c`) for RAGFiles and for every other output.
 """
 
 import contextlib

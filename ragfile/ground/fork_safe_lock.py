@@ -4,10 +4,11 @@ Threads share readers, and a process may fork while one of them holds a lock. Th
 would wait forever. The guarded state is never half changed between two lines of Python, so the child can start with open locks.
 """
 
-import os
 import threading
 import weakref
 from types import TracebackType
+
+from ragfile.ground import system
 
 _known: weakref.WeakSet["ForkSafeLock"] = weakref.WeakSet()
 
@@ -42,5 +43,4 @@ def _open_all() -> None:
         lock.open()
 
 
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_open_all)
+system.after_fork(_open_all)

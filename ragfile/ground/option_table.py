@@ -174,7 +174,7 @@ def takes(table: OptionTable) -> Callable[[CallT], CallT]:
         signature = inspect.signature(call)
         before = [p for p in signature.parameters.values() if p.kind is not p.VAR_KEYWORD]
         changed = signature.replace(parameters=[*before, *table.parameters])
-        call.__signature__ = changed  # pyright: ignore[reportFunctionMemberAccess]  # read by inspect
+        call.__signature__ = changed  # type: ignore[attr-defined]  # read by inspect
         if call.__doc__:
             call.__doc__ = f"{inspect.cleandoc(call.__doc__)}\n\nOptions:\n{table.described}"
         return call

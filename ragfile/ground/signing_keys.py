@@ -14,6 +14,7 @@ import re
 from types import ModuleType
 from typing import TYPE_CHECKING, TypeVar
 
+from ragfile.ground import system
 from ragfile.ground.atomic_replace import replacing
 from ragfile.ground.extras import optional
 from ragfile.types import StrPath
@@ -86,8 +87,7 @@ def new_key(path: StrPath) -> PublicKey:
     existing = [name for name in names if os.path.lexists(name)]
     if existing:
         raise FileExistsError(f"{existing[0]} exists: a key is never replaced; name another file")
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    with os.fdopen(os.open(path, flags, 0o600), "wb") as file:
+    with open(system.create_private(path), "wb") as file:
         file.write(private)
     with replacing(f"{os.fspath(path)}.pub") as file:
         file.write(public)

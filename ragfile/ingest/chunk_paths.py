@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from ragfile.ingest.titles import LIMIT
+from ragfile.ingest.markdown_titles import LIMIT
 
 if TYPE_CHECKING:
     from ragfile.records import Document

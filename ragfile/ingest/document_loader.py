@@ -24,7 +24,8 @@ import codecs
 import hashlib
 import os
 import re
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import BinaryIO, TypeAlias
@@ -35,19 +36,26 @@ from ragfile.ingest.loaders import (
     FrontMatter,
     LimitError,
     Limits,
+    Loader,
     LoadError,
     encodings,
     front_matter,
     html,
+    is_isolated,
     loader,
     sniff,
 )
+from ragfile.ingest.parser_process import ParserProcess
 from ragfile.ingest.source_files import Selection, Skipped, SourceFile, find
-from ragfile.records import Chunk, Document, Segment
+from ragfile.records import Chunk, Document, Segment, check_id
 from ragfile.text import Normalized, normalize
 from ragfile.types import Errors, Metadata, Sources, StrPath
 
 GAP = "\n\n"  # between the segments of a document
+READS, PAUSE = 5, 0.02  # attempts to read a file that changes, and seconds between them
+TICK = (
+    0.02  # a change within so many seconds of another one may leave the file's times as they were
+)
 PIECE = 1 << 20  # bytes read at once from a file of unknown size
 Content: TypeAlias = bytes  # inside Loading, `bytes` is a field
 KNOWN = (
@@ -58,6 +66,7 @@ KNOWN = (
     "file_id",
     "checksum",
 )  # properties of a file, which front matter cannot replace
+ORIGIN = ("path", "folder_id", "mime", "file_id", "checksum", "upload")  # no content sets them
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +102,7 @@ class Loading:
     duplicates: list[Duplicate] = field(default_factory=list[Duplicate])
     skipped: list[Skipped] = field(default_factory=list[Skipped])
     encodings: dict[str, str] = field(default_factory=dict[str, str])  # by path, where not UTF-8
+    parser: ParserProcess = field(default_factory=ParserProcess)  # for strangers' formats
     first_paths: dict[str, str] = field(
         default_factory=dict[str, str]
     )  # the first path by checksum
@@ -159,9 +169,13 @@ class Loading:
         return is_wanted
 
     def take_id(self, source: SourceFile, doc_id: str) -> bool:
-        """Reserve a document's id; record a failure and return False if it is taken."""
-        if doc_id in self._ids:
-            why = f"the id {doc_id!r} appears twice"
+        """Reserve a document's id; record a failure and return False if it is taken or too long."""
+        why = f"the id {doc_id!r} appears twice" if doc_id in self._ids else ""
+        try:
+            check_id(doc_id)
+        except ValueError as error:
+            why = str(error)
+        if why:
             self.failures.append(SourceFailure(source.path, why, "LoadError"))
             return False
         self._ids.add(doc_id)
@@ -172,12 +186,11 @@ class Loading:
     ) -> Iterator[Document]:
         suffix = os.path.splitext(source.path)[1] or os.path.splitext(source.id)[1]
         one = loader(sniff(raw, suffix.lower()))
-        options = {"errors": self.errors} if one.is_text and self.errors != "strict" else {}
         described = _described(source, one.mime, modified)
         if one.is_text and (encoding := self._encoding(raw, one.kind)):
             raw = raw.decode(encoding, self.errors).encode("utf-8", "replace")
             self.encodings[source.path] = described["encoding"] = encoding
-        for extracted in one.parse(raw, self.limits, **options):
+        for extracted in self._extracted(one, raw):
             if extracted.problem:
                 self.failures.append(SourceFailure(source.path, extracted.problem, "LoadError"))
                 continue
@@ -185,12 +198,17 @@ class Loading:
             document.id = f"{source.id}#{extracted.id}" if extracted.id else source.id
             if not self.take_id(source, document.id):
                 continue
-            document.source = source.path
+            document.source = source.source or _name_of(source.path)
             document.tags = tuple(dict.fromkeys([*document.tags, *extracted.tags]))
-            document.metadata = (
-                described | document.metadata | {"file_id": document.id, "checksum": checksum}
-            )
+            own = {name: v for name, v in document.metadata.items() if name not in ORIGIN}
+            document.metadata = described | own | {"file_id": document.id, "checksum": checksum}
             yield document
+
+    def _extracted(self, one: Loader, raw: Content) -> Iterable[Extracted]:
+        if self.limits.parse_memory and is_isolated(one):
+            return self.parser.parse(one.kind, raw, self.limits)
+        options = {"errors": self.errors} if one.is_text and self.errors != "strict" else {}
+        return one.parse(raw, self.limits, **options)
 
     def cut(self, document: Document, policy: Policy) -> list[Chunk] | None:
         """Return the chunks of a document; record a failure and return None if memory runs out."""
@@ -210,6 +228,10 @@ class Loading:
         if self.errors != "strict" or (kind == "html" and html.declares(raw)):
             return ""
         return encodings.detected(raw)
+
+
+def _name_of(path: str) -> str:
+    return os.fsencode(os.path.basename(path)).decode("utf-8", "replace")
 
 
 def _is_utf8(raw: bytes) -> bool:
@@ -270,13 +292,26 @@ def _size(path: str) -> int:
 
 
 def _read(path: str, limits: Limits) -> tuple[bytes, float]:
-    """Return the bytes of a file and its time of modification."""
-    with open(path, "rb") as file:
-        status = os.fstat(file.fileno())
-        if status.st_size > limits.max_bytes:
-            raise LimitError(f"{status.st_size} bytes, the limit is {limits.max_bytes}")
-        raw = _content(file, status.st_size, limits.max_bytes)
-    return raw, status.st_mtime
+    """Return the bytes of a file in one state, and its time of modification."""
+    before: bytes | None = None
+    for attempt in range(READS):
+        with open(path, "rb") as file:
+            status = os.fstat(file.fileno())
+            if status.st_size > limits.max_bytes:
+                raise LimitError(f"{status.st_size} bytes, the limit is {limits.max_bytes}")
+            began = time.time()
+            raw = _content(file, status.st_size, limits.max_bytes)
+            is_same = _version(os.fstat(file.fileno())) == _version(status)
+        is_settled = not 0 <= began - status.st_mtime < TICK
+        if is_same and (is_settled or raw == before):
+            return raw, status.st_mtime
+        before = raw if is_same else None
+        time.sleep(PAUSE * attempt)
+    raise LoadError("it was changed while it was read: read it again later")
+
+
+def _version(status: os.stat_result) -> tuple[int, ...]:
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
 
 
 def _content(file: BinaryIO, stated: int, most: int) -> bytes:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
-from ragfile.ingest.titles import front_title, without_anchor, without_closing
+from ragfile.ingest.markdown_titles import front_title, without_anchor, without_closing
 from ragfile.ingest.windows import GAP, SHARE
 
 NOT_BLANK = re.compile(r"[^ \t\n]")

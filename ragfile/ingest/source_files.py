@@ -4,6 +4,9 @@ A folder gives the files with a suffix of some loader, without hidden ones. Symb
 followed inside the folder only, and a folder is entered once, so loops end. Left out are the files
 that a `.gitignore` matches, installed or generated ones (node_modules, virtual environments,
 caches), and those that the caller excludes. A file that is named outright is taken with any suffix.
+
+A document's source is the path of its file below the folder, so that nothing of this machine travels
+with a file. Several folders are told apart by their names: docs/a.md, manuals/a.md.
 """
 
 from __future__ import annotations
@@ -34,6 +37,7 @@ class SourceFile:
     path: str
     id: str
     named: bool = False  # by the caller, not found in a folder
+    source: str = ""  # the path below its folder, as a document records it
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +46,12 @@ class Skipped:
 
     path: str
     reason: str
+
+
+class UnreadPath(Skipped):
+    """A file or folder that could not be read, or that disappeared while its folder was read."""
+
+    __slots__ = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,14 +98,15 @@ def find(
 
     Raises:
         FileNotFoundError: A source does not exist, or a glob matches nothing.
-        ValueError: A source is a URL.
+        ValueError: A source is a URL, or two folders have one name.
     """
     skipped = [] if skipped is None else skipped
     walk = _Walk(selection or Selection(), wanted or suffixes(), skipped)
     taken: set[str] = set()
     used: set[str] = set()
-    for source, is_named in expanded(sources):
-        for path, relative in walk.files(source, is_named):
+    recorded: set[str] = set()
+    for root in labelled_roots(_paths(sources)):
+        for path, relative in walk.files(root.path, root.is_named):
             real = os.path.realpath(path)
             if real in taken:
                 reason = "a file that was read before, under this or another name"
@@ -104,24 +115,75 @@ def find(
             taken.add(real)
             doc_id = _unused(_legible(relative), _legible(os.path.abspath(path)), used)
             used.add(doc_id)
-            yield SourceFile(path, doc_id, is_named)
+            source = _unused(
+                _legible(root.name_of(path)), _legible(os.path.abspath(path)), recorded
+            )
+            recorded.add(source)
+            yield SourceFile(path, doc_id, root.is_named, source)
 
 
-def expanded(sources: Sources) -> Iterator[tuple[str, bool]]:
-    """Yield each source's path and whether it was named; a glob gives its matches, by name."""
-    for source in [sources] if isinstance(sources, str | os.PathLike) else sources:
-        path = os.fspath(source)
+class Root(NamedTuple):
+    """A source, or one match of a glob, and the folder that its files are named from."""
+
+    path: str
+    is_named: bool  # a file that is taken with any suffix
+    folder: str
+    label: str = ""  # the name that tells a folder from the other sources
+
+    def name_of(self, path: str) -> str:
+        """Return the path of a file below the folder, after the label."""
+        return os.path.join(self.label, os.path.relpath(path, self.folder or os.curdir))
+
+
+def labelled_roots(sources: Sources) -> list[Root]:
+    """Return the roots of several sources with labels, those of one without."""
+    roots = list(expanded(sources))
+    if len(_paths(sources)) < 2:
+        return roots
+    labelled = [root._replace(label=_label(root)) for root in roots]
+    folders: dict[str, str] = {}
+    for root in labelled:
+        before = folders.setdefault(root.label, root.folder)
+        if root.label and os.path.abspath(before) != os.path.abspath(root.folder):
+            raise ValueError(
+                f"{before} and {root.folder} have one name, so their files would be told apart by "
+                "nothing: name the folder that holds both, or rename one"
+            )
+    return labelled
+
+
+def _label(root: Root) -> str:
+    """Return the name of a root's folder; a file that was named has none."""
+    is_file = root.is_named and not os.path.isdir(root.path)
+    return "" if is_file else os.path.basename(os.path.abspath(root.folder))
+
+
+def _paths(sources: Sources) -> list[str]:
+    each = [sources] if isinstance(sources, str | os.PathLike) else sources
+    return [os.fspath(source) for source in each]
+
+
+def expanded(sources: Sources) -> Iterator[Root]:
+    """Yield each source; a glob gives its matches, by name."""
+    for path in _paths(sources):
         if is_remote(path) and not os.path.lexists(path):
             raise ValueError(f"{shown(path)} is a URL: download it, and name the local file")
         if os.path.lexists(path) or not glob.has_magic(path):
-            yield path, True
+            yield Root(path, True, path if os.path.isdir(path) else os.path.dirname(path))
             continue
         matches = sorted(glob.glob(path, recursive=True))
         if not matches:
             raise FileNotFoundError(f"nothing matches {path}")
-        yield from (
-            (match, os.path.exists(match) and not os.path.isdir(match)) for match in matches
-        )
+        folder = _fixed_part(path)
+        for match in matches:
+            yield Root(match, os.path.exists(match) and not os.path.isdir(match), folder)
+
+
+def _fixed_part(pattern: str) -> str:
+    """Return the folder of a glob before its first wildcard."""
+    while glob.has_magic(pattern):
+        pattern = os.path.dirname(pattern)
+    return pattern
 
 
 class _WalkEntry(NamedTuple):
@@ -168,7 +230,7 @@ class _Walk:
                 elif self._is_wanted(entry, home):
                     yield entry.path, "/".join(entry.names)
             except OSError as error:
-                self._skip(entry.path, error.strerror or str(error))
+                self.skipped.append(UnreadPath(entry.path, error.strerror or str(error)))
 
     def _listed(self, folder: _WalkEntry) -> list[_WalkEntry]:
         """List a folder without hidden entries, last name first."""

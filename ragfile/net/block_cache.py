@@ -15,6 +15,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ragfile import _core
+from ragfile.ground import system
 
 if TYPE_CHECKING:
     from ragfile.net.http import Identity
@@ -31,19 +32,18 @@ class BlockCache:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         prefix = f"{_core.hash64(url.encode()):016x}"
         name = f"{prefix}-{_core.hash64(repr(tuple(identity)).encode()):016x}{SUFFIX}"
-        flags = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-        self._descriptor = os.open(os.path.join(folder, name), flags, 0o600)
+        self._descriptor = system.open_private(os.path.join(folder, name))
         self._is_full = False
         _remove_older(folder, prefix, name)
 
     def __del__(self) -> None:
         if hasattr(self, "_descriptor"):
-            os.close(self._descriptor)
+            system.close(self._descriptor)
 
     def read(self, at: int, size: int, expected: int) -> bytes | None:
         """Return `size` bytes at an offset if they have the expected hash, else None."""
         try:
-            found = os.pread(self._descriptor, size, at)
+            found = system.read_at(self._descriptor, size, at)
         except OSError:
             return None
         return found if len(found) == size and _core.hash64(found) == expected else None
@@ -53,7 +53,7 @@ class BlockCache:
         if self._is_full:
             return
         try:
-            os.pwrite(self._descriptor, data, at)
+            system.write_at(self._descriptor, data, at)
         except OSError as error:
             log.warning("the cache folder for URLs keeps nothing more: %s", error)
             self._is_full = True
@@ -64,4 +64,4 @@ def _remove_older(folder: StrPath, prefix: str, name: str) -> None:
     for other in os.listdir(folder):
         if other.startswith(prefix) and other.endswith(SUFFIX) and other != name:
             with contextlib.suppress(OSError):
-                os.unlink(os.path.join(folder, other))
+                system.remove(os.path.join(folder, other))

@@ -14,14 +14,15 @@ from __future__ import annotations
 
 import errno
 import os
-import tempfile
 import threading
+import time
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ragfile import _core
 from ragfile.errors import RemoteError
+from ragfile.ground import system
 from ragfile.ground.urls import is_remote, shown
 from ragfile.net.block_cache import BlockCache
 from ragfile.net.intervals import ByteRanges, joined, merged, without
@@ -46,6 +47,8 @@ FEW, SHORT, OVER = 3, 128 << 10, 8 << 20  # see intervals.joined
 AHEAD_FROM, AHEAD = 1 << 20, 8 << 20
 PARALLEL = 8
 ATTEMPTS, FIRST_WAIT, LONGEST_WAIT = 4, 0.25, 30.0
+DEADLINE = 30.0  # seconds, after which no further attempt begins
+PROGRESS = 1 << 20  # bytes, after which a response that breaks off has attempts of its own again
 
 
 class RemoteObject(Protocol):
@@ -124,15 +127,12 @@ class Fetcher:
 
     def _blank(self) -> IO[bytes]:
         """Make a local file of the object's size, without any bytes yet."""
-        file = tempfile.TemporaryFile(prefix="ragfile-", buffering=0)  # noqa: SIM115 - the Fetcher owns it
         try:
-            os.ftruncate(file.fileno(), self.size)
+            return system.sparse_file(self.size)
         except (OSError, OverflowError) as error:
-            file.close()
             raise RemoteError(
                 f"{self.path}: no local file of {self.size:,} bytes can be made: {error}"
             ) from error
-        return file
 
     def close(self) -> None:
         """Close the connections; a later fetch opens new ones."""
@@ -179,11 +179,9 @@ class Fetcher:
 
     def _write(self, data: memoryview, at: int) -> None:
         try:
-            while data:
-                done = os.pwrite(self.descriptor, data, at)
-                data, at = data[done:], at + done
+            system.write_at(self.descriptor, data, at)
         except OSError as error:
-            folder = tempfile.gettempdir()
+            folder = system.temporary_root()
             raise OSError(
                 error.errno or errno.EIO,
                 f"no room for bytes of {self.path}: {error.strerror}",
@@ -246,7 +244,13 @@ class Fetcher:
                     self._kept.write(at, data)
                 at += len(data)
 
-        _persistently(read)
+        while True:
+            before = at
+            try:
+                return _persistently(read)
+            except RemoteError:
+                if at - before < PROGRESS:
+                    raise
 
     def inherit(self) -> None:
         """Reset the state in a forked child: threads, locks and the file are the parent's."""
@@ -260,8 +264,8 @@ class Fetcher:
             file = self._blank()
             for start, end in self._fetched:
                 for at in range(start, end, 1 << 20):
-                    data = os.pread(self.descriptor, min(end - at, 1 << 20), at)
-                    os.pwrite(file.fileno(), data, at)
+                    data = system.read_at(self.descriptor, min(end - at, 1 << 20), at)
+                    system.write_at(file.fileno(), data, at)
             self._file, self.descriptor, self._is_inherited = file, file.fileno(), False
 
 
@@ -273,13 +277,14 @@ def _inherit_all() -> None:
         fetcher.inherit()
 
 
-os.register_at_fork(after_in_child=_inherit_all)
+system.after_fork(_inherit_all)
 
 
 def _persistently(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Return the call's result after retries; raise RemoteError once they are spent."""
     try:
-        return Retries(ATTEMPTS, FIRST_WAIT, LONGEST_WAIT).call(call, *args, **kwargs)
+        until = time.monotonic() + DEADLINE
+        return Retries(ATTEMPTS, FIRST_WAIT, LONGEST_WAIT, until).call(call, *args, **kwargs)
     except TransientError as error:
         tried = f" (after {error.attempts} attempts)" if error.attempts > 1 else ""
         raise RemoteError(f"{error}{tried}", status=error.status) from error.__cause__

@@ -151,7 +151,10 @@ def store_of(bucket: str) -> object:
     # obstore ignores this variable once client_options are given.
     if os.environ.get("AWS_ALLOW_HTTP", "").lower() == "true":
         options["allow_http"] = True
-    return store.S3Store(bucket, client_options=options, retry_config=RETRIES)
+    try:
+        return store.S3Store(bucket, client_options=options, retry_config=RETRIES)
+    except optional("obstore", "opening an s3:// URL").exceptions.BaseError as error:
+        raise RemoteError(f"s3://{bucket}: {_first_line(error)}") from error
 
 
 def _identity(answer: GetAnswer) -> Identity:

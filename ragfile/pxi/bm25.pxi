@@ -185,9 +185,9 @@ cdef int spill_write(void *context, const void *data, size_t size) noexcept with
     cdef SpillFile spill = <SpillFile>context
     try:
         if spill.file is None:
-            import tempfile
+            from ragfile.ground.system import unnamed_file
 
-            spill.file = tempfile.TemporaryFile(dir=spill.directory)
+            spill.file = unnamed_file(spill.directory)
         spill.file.seek(0, 2)
         spill.file.write((<const char *>data)[:size])
     except BaseException as raised:

@@ -302,6 +302,14 @@ cdef class Reader:
         cdef int64_t i = rag_reader_find(self.reader, name.encode(), segment)
         check(rag_reader_seal(self.reader, <uint32_t>i, &leaves[0], &fault), &fault, self.path)
 
+    def recheck(self):
+        """Verify the blocks again that were read so far; CorruptError if one was changed since."""
+        cdef rag_fault fault
+        cdef rag_status status
+        with nogil:
+            status = rag_reader_recheck(self.reader, &fault)
+        check(status, &fault, self.path)
+
     def verify(self, bint full=True):
         """Check every byte against the format; return (faults, counts). A fault is (status, at,
         what, section)."""

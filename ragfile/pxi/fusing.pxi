@@ -175,7 +175,7 @@ cdef class Fusion:
         cdef tuple found = (empty(shape, self.matrix.int64), empty(shape),
                             empty(shape, float32), empty(shape, float32))
         out.rows, out.scores = <int64_t *>address_of(found[0]), <double *>address_of(found[1])
-        out.bm25, out.near = <float *>address_of(found[2]), <float *>address_of(found[3])
+        out.bm25, out.nearness = <float *>address_of(found[2]), <float *>address_of(found[3])
         out.width = width
         return found
 

@@ -355,15 +355,14 @@ cdef class Stream:
     bytes."""
 
     cdef rag_stream stream
-    cdef object owner, unpack, lock
+    cdef object owner, lock
     cdef dict cache
     cdef uint64_t kept, keep
     cdef readonly uint64_t size
 
-    def __cinit__(self, Section section not None, unpack, uint64_t keep=1 << 22):
+    def __cinit__(self, Section section not None, uint64_t keep=1 << 22):
         cdef rag_fault fault
         self.owner = section
-        self.unpack = unpack
         self.cache, self.lock, self.keep = {}, ForkSafeLock(), keep
         self.stream.guard = section.guard
         check(rag_stream_open(&self.stream, &fault), &fault)
@@ -376,14 +375,22 @@ cdef class Stream:
         if found is not None:
             return found
         check(rag_stream_block(&self.stream, i, &b, &fault), &fault)
-        raw = (<const char *>b.bytes)[:b.size]
-        if b.compressed:
-            raw = self.unpack(raw, b.raw_size)
+        raw = self.unpacked(&b) if b.compressed else (<const char *>b.bytes)[:b.size]
         self.lock.acquire()
         try:
             self.remember(i, raw)
         finally:
             self.lock.release()
+        return raw
+
+    cdef bytes unpacked(self, const rag_block *b):
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef bytes raw = PyBytes_FromStringAndSize(NULL, b.raw_size)
+        cdef uint8_t *out = <uint8_t *><char *>raw
+        with nogil:
+            status = rag_stream_unpack(&self.stream, b, out, &fault)
+        check(status, &fault)
         return raw
 
     cdef remember(self, i, raw):
@@ -530,24 +537,44 @@ def unread_hits(kind, source, rows, scores, str score_type, list parts, bint ski
 cdef class StreamBuilder:
     """Cut written data into blocks, compress each, and pass them to `write`."""
 
-    cdef object write_out, pack
-    cdef bytearray pending, table
+    cdef object write_out
+    cdef bytearray pending, table, frame
+    cdef rag_compressor *compressor
     cdef readonly uint64_t size
     cdef uint64_t stored, block_size
 
-    def __cinit__(self, write, pack, uint64_t block_size):
-        self.write_out, self.pack, self.block_size = write, pack, block_size
-        self.pending, self.table = bytearray(), bytearray()
+    def __cinit__(self, write, uint64_t block_size, int level=RAG_LEVEL_FAST):
+        cdef rag_fault fault
+        check(rag_compressor_open(level, &self.compressor, &fault), &fault)
+        self.write_out, self.block_size = write, block_size
+        self.pending, self.table, self.frame = bytearray(), bytearray(), bytearray()
+
+    def __dealloc__(self):
+        rag_compressor_close(self.compressor)
 
     cdef put(self, bytes raw):
-        packed = self.pack(raw) if self.pack is not None else None
-        cdef bint smaller = packed is not None and len(packed) < len(raw)
         cdef uint8_t end[8]
-        data = packed if smaller else raw
+        cdef size_t packed = self.pack(raw)
+        cdef bint smaller = packed < <size_t>len(raw)
+        data = bytes(self.frame[:packed]) if smaller else raw
         self.write_out(data)
         self.stored += len(data)
         rag_stream_end(end, self.stored, smaller)
         self.table += (<const char *>end)[:8]
+
+    cdef size_t pack(self, bytes raw) except 0:
+        """Compress a block to the start of `frame`; return the size of the frame."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef size_t packed, size = len(raw), room = rag_frame_bound(size)
+        cdef const uint8_t *data = <const uint8_t *><const char *>raw
+        if <size_t>len(self.frame) < room:
+            self.frame = bytearray(room)
+        cdef uint8_t *frame = <uint8_t *><char *>self.frame
+        with nogil:
+            status = rag_frame_compress(self.compressor, data, size, frame, room, &packed, &fault)
+        check(status, &fault)
+        return packed
 
     def write(self, data):
         """Append data; return its offset in the stream."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragfile.ground.whole_numbers import whole
 from ragfile.ingest.windows import windows
 from ragfile.records import Span
 from ragfile.search.highlight_spans import TermPlace, joined
@@ -26,7 +27,7 @@ class Excerpt(NamedTuple):
 
 def excerpt(text: str, places: Sequence[TermPlace], size: int = SIZE) -> Excerpt:
     """Return the best window of at most `size` characters, or the first one if no words are given."""
-    units = _units(text, size)
+    units = _units(text, whole(size, "size", 1))
     if not units:
         return Excerpt("", 0, 0, [])
     start, end = _best(units, sorted(places, key=lambda place: place.start), size)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from math import isnan
-from typing import TYPE_CHECKING, NamedTuple, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 import numpy as np
 
@@ -48,7 +48,7 @@ class TermShare:
     idf: float
     norm: float
     contribution: float
-    fields: dict[str, int] = field(default_factory=dict)
+    fields: dict[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(slots=True)
@@ -286,11 +286,12 @@ def _bounds(
 def _excluded(base: SearchedRows, question: Question, row: int) -> list[str]:
     """Return the parts of the filters that the row does not pass."""
     parts: dict[str, _Condition] = {}
-    if isinstance(question.where, Mapping):
-        for name, condition in question.where.items():
+    where = question.where
+    if isinstance(where, Mapping):
+        for name, condition in cast("Mapping[str, Any]", where).items():
             parts[f"where: {name}"] = {"where": {name: condition}}
-    elif question.where is not None:
-        parts["where"] = {"where": question.where}
+    elif where is not None:
+        parts["where"] = {"where": where}
     if question.tags_any:
         parts["tags_any"] = {"tags_any": question.tags_any}
     if question.tags_all:

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from ragfile.search.question import Notes, Question
     from ragfile.search.retriever_fusion import Ranked
     from ragfile.search.rows import Found
-    from ragfile.types import FieldWeights, Float32s, Int64s, StrPath, TagFilter, Vector
+    from ragfile.types import FieldWeights, Float32s, Int64s, StrPath, TagFilter, Vector, Where
 
 Sets = RowSet | RowSets
 KEPT_PHRASES = 64
@@ -60,6 +60,7 @@ class FileRows(StoredRows):
             snapshot.live,
         )
         self.is_elsewhere, self.file = snapshot.is_elsewhere, Container(snapshot)
+        self.is_sealed = snapshot.sealed is not None
         self._phrases: Lru[tuple[str, ...], NDArray[np.bool_]] | None = None
         self._segments = snapshot.segments
         self._alone = self._segments[0] if len(self._segments) == 1 else None
@@ -126,7 +127,8 @@ class FileRows(StoredRows):
 
     def read(self, row: int, part: str) -> tuple[Any, ...]:
         if self._alone is not None:
-            return getattr(self._alone, part)(row)
+            alone: tuple[Any, ...] = getattr(self._alone, part)(row)
+            return alone
         return super().read(row, part)
 
     def find(self, doc_id: str) -> StoredDocument | None:
@@ -156,7 +158,8 @@ class FileRows(StoredRows):
 
     def _passing(self, where: object, tags_any: TagFilter, tags_all: TagFilter) -> RowSet:
         if isinstance(where, Mapping) or where is None:
-            chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)
+            given = cast("Where | None", where)
+            chosen = filters.compile(given, tags_any=tags_any, tags_all=tags_all)
             found = self.passing(chosen)
             if self._warns:
                 self._warn_of_unknown(chosen.paths)
@@ -304,7 +307,8 @@ class FileRows(StoredRows):
         return Statistics.over(pairs, self.lexicon.queries([query]))
 
     def spelled(self, word: str, edits: int) -> dict[str, int]:
-        segments, found = self.searched("rag.terms"), {}
+        segments = self.searched("rag.terms")
+        found: dict[str, int] = {}
         for lexicon in (segment.lexicon for segment in segments):
             for term in lexicon.near(word, edits) if edits else lexicon.beginning(word):
                 found[term] = 0
@@ -416,7 +420,8 @@ def rows_over(reader: _core.Reader, path: StrPath, *, strict: bool = False) -> F
 
 def unread(passages: Passages, ranked: Ranked, degraded: str, skips_nan: bool) -> list[Hits]:
     """Return the hits of some answers, to be read on first access."""
-    parts, found = ranked.parts.items(), []
+    parts = ranked.parts.items()
+    found: list[Hits] = []
     for i, (rows, scores) in enumerate(zip(ranked.rows, ranked.scores, strict=True)):
         each = {name: part[i] for name, part in parts}
         hits = passages.hits(rows, scores, ranked.score_type, each, skips_nan)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -94,7 +94,7 @@ def _found(metadata: Metadata, path: str) -> object:
     for name in path.split("."):
         if not isinstance(value, Mapping) or name not in value:
             return None
-        value = value[name]
+        value = cast("Mapping[str, object]", value)[name]
     return value
 
 
@@ -166,7 +166,8 @@ def _spread(
     known = base.looked_at("vectors", rows, question.notes)
     units = _units(np.array([known[row] for row in rows.tolist()], np.float64))
     relevance = (1 - share) * fusion.unit_range(scores[: len(rows)])
-    likeness, is_left, chosen = np.zeros(len(rows)), np.ones(len(rows), bool), []
+    likeness, is_left = np.zeros(len(rows)), np.ones(len(rows), bool)
+    chosen: list[int] = []
     for _ in range(min(question.wanted, len(rows))):
         gain = np.where(is_left, relevance - share * likeness, -np.inf)
         chosen.append(best := int(np.argmax(gain)))

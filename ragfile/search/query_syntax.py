@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     Phrase = tuple[str, ...]
     Mark = str | tuple[str]
 
+SIGNS = 256  # operators of one question: each reads the dictionary, or texts
 WIDEST = 64  # terms of the dictionary that a word with a star or a tilde stands for
 SIGNED = re.compile(r'(?<!\S)([+-]?)"([^"]*)"|([^\s"]+)')
 SPELLED = re.compile(r"(.+?)(?:(\*)|~([12]?))$", re.DOTALL)
@@ -51,10 +52,10 @@ class Sign(NamedTuple):
 class Parsed:
     """A parsed question: the text to embed, the words and terms to look up, the conditions on rows."""
 
-    meaning: list[str] = field(default_factory=list)
-    words: list[str] = field(default_factory=list)
-    terms: list[str] = field(default_factory=list)
-    signs: list[Sign] = field(default_factory=list)
+    meaning: list[str] = field(default_factory=lambda: [])
+    words: list[str] = field(default_factory=lambda: [])
+    terms: list[str] = field(default_factory=lambda: [])
+    signs: list[Sign] = field(default_factory=lambda: [])
 
 
 def applied(base: SearchedRows, question: Question) -> Question:
@@ -76,8 +77,14 @@ def applied(base: SearchedRows, question: Question) -> Question:
 
 
 def _read(reader: _SyntaxReader, text: str) -> Parsed:
+    pieces = SIGNED.findall(text)
+    count = sum(map(_has_operator, pieces))
+    if count > SIGNS:
+        raise ValueError(
+            f"the question has {count:,} operators of query_syntax=; the limit is {SIGNS}"
+        )
     parsed = Parsed()
-    for sign, phrase, word in SIGNED.findall(text):
+    for sign, phrase, word in pieces:
         if not word:
             _take_phrase(reader, parsed, sign, phrase)
         elif word[0] in "+-" and len(word) > 1:
@@ -85,6 +92,13 @@ def _read(reader: _SyntaxReader, text: str) -> Parsed:
         else:
             _take_word(reader, parsed, "", word)
     return parsed
+
+
+def _has_operator(piece: tuple[str, str, str]) -> bool:
+    """Return whether a piece of a question is a phrase, or a word with an operator."""
+    word = piece[2]
+    is_signed = word[:1] in ("+", "-") and len(word) > 1
+    return not word or is_signed or SPELLED.fullmatch(word) is not None
 
 
 def _take_phrase(reader: _SyntaxReader, parsed: Parsed, sign: str, phrase: str) -> None:
@@ -100,10 +114,11 @@ def _take_phrase(reader: _SyntaxReader, parsed: Parsed, sign: str, phrase: str) 
 def _take_word(reader: _SyntaxReader, parsed: Parsed, sign: str, word: str) -> None:
     spelled = SPELLED.fullmatch(word)
     terms = reader.spelled(*spelled.groups()) if spelled else None
-    marks = reader.terms(word) if terms is None else terms
-    if sign and (marks or terms is not None):  # stop words are in no index
-        kind: Literal["all", "any"] = "all" if terms is None else "any"
-        parsed.signs.append(Sign(kind, tuple(marks), sign == "-"))
+    if sign:
+        marks = reader.terms(word) if terms is None else terms
+        if marks or terms is not None:  # stop words are in no index
+            kind: Literal["all", "any"] = "all" if terms is None else "any"
+            parsed.signs.append(Sign(kind, tuple(marks), sign == "-"))
     if sign == "-":
         return
     parsed.meaning.append(spelled[1] if spelled else word)

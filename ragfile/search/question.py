@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 import numpy as np
 
 from ragfile.file import row_sets
+from ragfile.ground.json_values import is_object
 from ragfile.ground.option_table import check_of
 from ragfile.ingest.analysis import checked_weights
 from ragfile.options import SEARCH, K
@@ -175,12 +176,17 @@ class Question:
 
     def key(self) -> AnswerKey | None:
         """Return the key of the answer to one text within a commit, or None if the question cannot be cached."""
-        if not (self.where is None or isinstance(self.where, dict)):
+        if not (self.where is None or is_object(self.where)):
             return None
         spelled: Hashable = self.fusion
         has_more = self.boost or self.tags_any or self.tags_all or isinstance(spelled, tuple)
         if self.where is not None or has_more:
-            parts = [self.where, list(self.tags_any), list(self.tags_all), self.fusion]
+            parts: list[object] = [
+                self.where,
+                list(self.tags_any),
+                list(self.tags_all),
+                self.fusion,
+            ]
             parts += [dict(boost) for boost in self.boost]
             try:
                 spelled = json.dumps(parts, sort_keys=True)

@@ -98,16 +98,13 @@ class QuestionVectors:
 
     def _checked(self, embedder: Embedder | None) -> Embedder | None:
         """Return the embedder; ModelError if its vectors cannot be compared with the file's."""
-        if embedder is None or not self.model:
+        if embedder is None:
             return embedder
         made, recorded = embedder.model, self.model
-        has_other_size = None not in (made.dims, self.dim) and made.dims != self.dim
-        if made.name != recorded["name"] or has_other_size:
-            raise ModelError(
-                f"{self.path} was built with {recorded['name']} ({self.dim} dimensions), "
-                f"not {made.name} ({made.dims})"
-            )
-        if not made.is_of(recorded):
+        if None not in (made.dims, self.dim) and made.dims != self.dim:
+            has = f"{recorded.get('name', 'an unnamed model')} ({self.dim} dimensions)"
+            raise ModelError(f"{self.path} was built with {has}, not {made.name} ({made.dims})")
+        if recorded and not made.is_of(recorded):
             given = told(made.record())
             raise ModelError(f"{self.path} was built with {told(recorded)}, not {given}")
         return embedder

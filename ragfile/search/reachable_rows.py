@@ -9,10 +9,12 @@ import numpy as np
 
 from ragfile.file import exact, row_sets
 from ragfile.file.row_sets import RowSets
+from ragfile.ground.option_table import check_of
+from ragfile.options import SEARCH
 from ragfile.search.question import Notes
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
@@ -26,6 +28,9 @@ class Bm25Options(TypedDict, total=False):
     k1: float | None
     b: float | None
     fields: FieldWeights | None
+
+
+_checked_threads = cast("Callable[[int | None], int | None]", check_of(SEARCH.options["threads"]))
 
 
 def sets_of(base: SearchedRows, where: RowFilters | None, count: int) -> Selection:
@@ -44,7 +49,7 @@ def nearest(
     recall: NDArray[np.float64] | None = None,
 ) -> Found:  # fmt: skip
     """Return the k best rows for each vector, or with k=None all rows that reach `min_score`."""
-    queries = np.asarray(vectors)
+    queries, threads = np.asarray(vectors), _checked_threads(threads)
     floors = None
     if min_score is not None:
         floors = row_sets.one_for_each(min_score, 1 if queries.ndim == 1 else len(queries))
@@ -61,6 +66,7 @@ def match(
     fields: FieldWeights | None = None,
 ) -> Found:  # fmt: skip
     """Return the k best rows for each text by BM25, or with k=None all rows that reach `min_score`."""
+    threads = _checked_threads(threads)
 
     def ask(k: int) -> Found:
         return base.match(texts, k, chosen, threads, k1=k1, b=b, fields=fields, notes=Notes())
@@ -83,6 +89,8 @@ def score(
         raise TypeError(f"rows are a list of row numbers, not {rows!r:.80}")
     if (text is None) == (vector is None):
         raise ValueError("score needs a text or a vector: give text= or vector=")
+    if text is not None and not isinstance(text, str):
+        raise TypeError(f"text is a str, not {type(text).__name__}")
     notes = Notes()
     if wanted.size and wanted.min() >= 0 and wanted.max() < base.count == base.live:
         return base.scores_of(wanted, text=text, vector=vector, notes=notes, **options)

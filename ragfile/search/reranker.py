@@ -100,6 +100,11 @@ BY_SCORE = ("min_score", "diversity", "group")
 
 def check(options: Mapping[str, object]) -> None:
     """Refuse options that depend on scores, which re-ranking replaces. `options` has all of them."""
+    model = options["rerank"]
+    if not isinstance(model, bool | str) and not callable(getattr(model, "score", None)):
+        raise TypeError(
+            f"rerank is True, a name, or has score(query, texts), not {type(model).__name__}"
+        )
     for name in BY_SCORE:
         if options[name] not in (None, 0):
             raise ValueError(f"rerank replaces the scores, so it cannot be combined with {name}")

@@ -202,7 +202,8 @@ class RetrieverFusion:
 
 def check(chosen: FusionChoice | None) -> None:
     """Refuse a fusion or parameter that does not exist."""
-    method, params = chosen if isinstance(chosen, tuple) else (chosen, {})
+    nothing: Mapping[str, float] = {}
+    method, params = chosen if isinstance(chosen, tuple) else (chosen, nothing)
     if method is not None:
         fusion.check(method, params)
 
@@ -214,7 +215,8 @@ def recorded(rows: SearchedRows) -> dict[str, Any]:  # JSON
 
 def method_of(chosen: FusionChoice | None, by_file: Mapping[str, Any]) -> Method:
     """Return the method of fusion and its parameter: the caller's choice, else the file's."""
-    method, params = chosen if isinstance(chosen, tuple) else (chosen, {})
+    nothing: Mapping[str, float] = {}
+    method, params = chosen if isinstance(chosen, tuple) else (chosen, nothing)
     method = method or by_file.get("method", "calibrated")
     fusion.check(method, params)
     name, default = PARAMETER[method]

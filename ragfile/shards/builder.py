@@ -13,13 +13,13 @@ import contextlib
 import hashlib
 import json
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypedDict, Unpack
 
 from ragfile.ground import offline as network
+from ragfile.ground import system
 from ragfile.ingest.chunker import Policy
 from ragfile.ingest.document_loader import Duplicate, Loading, SourceFailure
 from ragfile.ingest.loaders.contract import Limits
@@ -33,6 +33,7 @@ from ragfile.shards.manifest import (
     Manifest,
     ShardRecord,
     Stored,
+    object_name,
     shard_record,
 )
 from ragfile.shards.shard_description import file_sha256, record_of
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from ragfile.ingest.analysis import Analysis
     from ragfile.types import Fields, Precision
 
+FIRST = 1  # the generation of a build
 NOTES = "building/"
 LATER = ("first_generation", "analysis")  # in the configuration of a file, not of a dataset
 
@@ -217,7 +219,11 @@ def assignment_of(weights: Sequence[tuple[str, int]], shards: int, by: Assigning
     found = (
         shard_assignment.by_hash(shards) if is_hash else shard_assignment.by_range(weights, shards)
     )
-    return Assigned(found, lambda doc_id: shard_assignment.slot_of(found, doc_id))
+
+    def slot_of(doc_id: str) -> int | None:
+        return shard_assignment.slot_of(found, doc_id)
+
+    return Assigned(found, slot_of)
 
 
 def _size(path: str) -> int:
@@ -249,12 +255,12 @@ def build_shard(job: Job) -> Built:
     name = f"{NOTES}{_digest(job)}"
     if job.resume and (known := _noted(store, name)) is not None:
         return known
-    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+    with system.temporary_folder() as folder:
         path = os.path.join(folder, "shard.ragfile")
         report = _write(job, path)
         if not report.documents:
             return Built(None, report=report)
-        built = published(store, path, folder, report)
+        built = published(store, path, folder, report, FIRST)
     if job.resume and built.record is not None:
         store.put_new(f"{name}.ragfile", built.statistics)
         store.put_new(f"{name}.json", _note_of(built, built.record))
@@ -288,10 +294,10 @@ def _nothing() -> NoReturn:
     raise _Nothing
 
 
-def published(store: Store, path: str, folder: str, report: BuildReport) -> Built:
-    """Store a finished file as a shard."""
+def published(store: Store, path: str, folder: str, report: BuildReport, generation: int) -> Built:
+    """Store a finished file as a shard that a generation adds."""
     with rows_of(path) as shard:
-        record = record_of(shard, path)
+        record = record_of(shard, path, generation)
         config = {n: value for n, value in shard.config.items() if n not in LATER}
         lexicons = [s.lexicon for s in shard.segments if s.has("rag.terms")]
         own = statistics.written(
@@ -334,7 +340,7 @@ def _noted(store: Store, name: str) -> Built | None:
     try:
         note = json.loads(store.read(f"{name}.json"))
         raw = store.read(f"{name}.ragfile")
-        record = shard_record(note["shard"], name)
+        record = shard_record(note["shard"], name, FIRST)
     except (OSError, ValueError, KeyError):
         return None
     if store.size(record.path) != record.bytes:
@@ -352,7 +358,7 @@ def first_manifest(
     """Return the first generation, with its statistics stored."""
     made = [built for built in done if built.record is not None]
     empty = Manifest(
-        generation=1, created=creation_time() if created is None else created, message=message,
+        generation=FIRST, created=creation_time() if created is None else created, message=message,
         config=made[0].config, analysis=made[0].analysis, assignment=assignment,
     )  # fmt: skip
     return with_statistics(store, empty, None, made, [])
@@ -365,7 +371,9 @@ def with_statistics(
     """Return the manifest with added and without removed shards, with its statistics stored."""
     names = {record.sha256 for record in gone}
     records = {shard.sha256: shard for shard in manifest.shards if shard.sha256 not in names}
-    records |= {built.record.sha256: built.record for built in made if built.record is not None}
+    known = {shard.sha256: shard for shard in manifest.shards}
+    added = [built.record for built in made if built.record is not None]
+    records |= {record.sha256: known.get(record.sha256, record) for record in added}
     found = manifest.with_shards(list(records.values()))
     rows, length = found.live, sum(shard.total_length for shard in found.shards)
     stored = _stored_statistics(store, found, before, made, gone, rows, length) if rows else None
@@ -377,7 +385,7 @@ def _stored_statistics(
     gone: list[ShardRecord], rows: int, length: int,
 ) -> Stored:  # fmt: skip
     """Write the statistics of a generation, from those before if possible."""
-    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+    with system.temporary_folder() as folder:
         parts: list[FileRows] = []
         for number, built in enumerate(made):
             path = os.path.join(folder, f"{number}.part")
@@ -392,8 +400,11 @@ def _stored_statistics(
             shards = [opened(store.url(record.path)).rows for record in manifest.shards]
             path = statistics.written(folder, None, shards, [], rows, length, manifest.config)
         digest = file_sha256(path)
-        stored = Stored(f"{STATISTICS}{digest}.ragfile", os.path.getsize(path), digest)
-        store.put(stored.path, path)
+        if before is not None and before.sha256 == digest:
+            return before
+        name = object_name(STATISTICS, digest, manifest.generation)
+        stored = Stored(name, os.path.getsize(path), digest)
+        store.put(name, path)
         for part in parts:
             part.close()
     return stored

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,6 +17,7 @@ from operator import itemgetter
 from typing import Any, Generic, NamedTuple, TypedDict, TypeVar, Unpack
 
 from ragfile.embedding.protocol import Embedder
+from ragfile.ground import system
 from ragfile.ingest.document_loader import Loading, SourceFailure
 from ragfile.ingest.loaders.contract import Limits
 from ragfile.ingest.source_files import SourceFile
@@ -66,6 +66,7 @@ class DatasetChange:
 
     root: str
     record: ShardRecord
+    generation: int
     is_new: bool = False
     deleted: list[str] = field(default_factory=list[str])
     documents: list[Document] = field(default_factory=list[Document])
@@ -90,7 +91,7 @@ class Changed:
 def change_shard(change: DatasetChange) -> Changed:
     """Change a copy of a shard, and store the new shard."""
     store = place(change.root)
-    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+    with system.temporary_folder() as folder:
         path = os.path.join(folder, "shard.ragfile")
         store.fetch(change.record.path, path)
         done = _edited(change, path)
@@ -99,7 +100,7 @@ def change_shard(change: DatasetChange) -> Changed:
             documents = len(shard.document_ids())
         if documents:
             report = BuildReport(path, documents=documents)
-            done.built = published(store, path, folder, report)
+            done.built = published(store, path, folder, report, change.generation)
     return done
 
 
@@ -192,15 +193,19 @@ class Dealing:
             return self._of(self._homes[slot])
         if slot not in self.changes:
             smallest = min(self.rf.manifest.shards, key=lambda s: (s.bytes, s.sha256))
-            self.changes[slot] = DatasetChange(self.rf.path, smallest, is_new=True, **self.shared)
+            self.changes[slot] = self._new(smallest, is_new=True)
         return self.changes[slot]
 
     def _of(self, record: ShardRecord) -> DatasetChange:
         known = self.changes.get(record.sha256)
         if known is None:
-            known = DatasetChange(self.rf.path, record, **self.shared)
+            known = self._new(record)
             self.changes[record.sha256] = known
         return known
+
+    def _new(self, record: ShardRecord, *, is_new: bool = False) -> DatasetChange:
+        following = self.rf.manifest.generation + 1
+        return DatasetChange(self.rf.path, record, following, is_new, **self.shared)
 
     def ordered(self) -> list[DatasetChange]:
         """Return all changes, in an order that depends on nothing else."""
@@ -446,6 +451,7 @@ class Merging:
     """A job: write a shard of documents that other shards or local files hold."""
 
     root: str
+    generation: int
     pieces: list[tuple[str, list[str]]]  # (path of a shard, ids in it)
     is_here: bool = False  # the path is of a local file
 
@@ -453,7 +459,7 @@ class Merging:
 def merge_shards(job: Merging) -> Built:
     """Write a shard of stored documents, unchanged."""
     store = place(job.root)
-    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+    with system.temporary_folder() as folder:
         path = os.path.join(folder, "shard.ragfile")
         shards: list[FileRows] = []
         for number, (name, _) in enumerate(job.pieces):
@@ -471,7 +477,8 @@ def merge_shards(job: Merging) -> Built:
         rewrite(path, shards[0], documents, entries_of(_stale(shards), ids))
         for shard in shards:
             shard.close()
-        return published(store, path, folder, BuildReport(path, documents=len(documents)))
+        report = BuildReport(path, documents=len(documents))
+        return published(store, path, folder, report, job.generation)
 
 
 def _stale(shards: Sequence[FileRows]) -> list[dict[str, Any]]:
@@ -508,7 +515,7 @@ def compact(
         count = shards or max(1, len(manifest.shards))
         assignment, slot = assignment_of(sorted(sizes.items()), count, by or "range")
         jobs = [
-            Merging(store.root, _pieces(ids, homes))
+            Merging(store.root, manifest.generation + 1, _pieces(ids, homes))
             for _, ids in sorted(_by_slot(sizes, slot).items())
         ]
         made = [built for _, built in sorted(engine.map(merge_shards, jobs), key=itemgetter(0))]

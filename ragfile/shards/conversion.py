@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 import time
 import warnings
 from operator import itemgetter
@@ -18,22 +17,25 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from ragfile.exchange import conversion
 from ragfile.file import sections
+from ragfile.ground import system
 from ragfile.ground.urls import is_dataset, is_remote
 from ragfile.search.file_rows import FileRows, rows_of
 from ragfile.shards import new_generation
-from ragfile.shards.builder import assignment_of, first_manifest, refuse_to_replace
+from ragfile.shards.builder import FIRST, assignment_of, first_manifest, refuse_to_replace
 from ragfile.shards.changes import Merging, merge_shards
 from ragfile.shards.executors import ExecutorChoice, executor_of
 from ragfile.shards.manifest import Stored
 from ragfile.shards.shards import Shard
 from ragfile.shards.stores import Store, place
-from ragfile.types import Assigning, StrPath
+from ragfile.types import Assigning, ByteOrder, Padding, PairPrecision, StrPath
 from ragfile.write.builder import BuildReport
 from ragfile.write.compaction import rewrite
 from ragfile.write.stale_documents import entries_of
 
 if TYPE_CHECKING:
-    from ragfile.exchange.conversion import FormatName
+    from collections.abc import Mapping
+
+    from ragfile.types import Format
 
 End = StrPath | tuple[Any, ...]  # a path, or a pair as ragfile.convert takes it
 
@@ -41,10 +43,16 @@ End = StrPath | tuple[Any, ...]  # a path, or a pair as ragfile.convert takes it
 class JoinOptions(TypedDict, total=False):
     """Options of ragfile.convert."""
 
-    to: FormatName | None
+    to: Format | None
     allow_large: bool | None
     trust_pickle: bool | None
     name: str | None
+    dim: int | None
+    padding: Padding | None
+    precision: PairPrecision | None
+    byteorder: ByteOrder | None
+    columns: Mapping[str, str] | None
+    embedder: str | None
 
 
 def is_one_of(src: End, dst: End, shards: int | None = None, to: str | None = None) -> bool:
@@ -84,7 +92,7 @@ def convert(
         FileExistsError: The target is not empty.
     """
     began = time.perf_counter()
-    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+    with system.temporary_folder() as folder:
         if is_dataset(src):
             if _is_to_be(dst, shards):
                 raise ValueError(f"{src} is a dataset already: use compact to change its shards")
@@ -138,7 +146,8 @@ def _dealt_out(
     """Write the documents of one file to shards."""
     store = place(dst)
     refuse_to_replace(store)
-    path = os.path.abspath(os.fspath(src))
+    given: str = os.fspath(src)
+    path = os.path.abspath(given)
     if conversion.format_of(src) != "ragfile":
         path = os.path.join(folder, "one.ragfile")
         conversion.convert(src, path, **options)
@@ -155,7 +164,9 @@ def _dealt_out(
     groups: dict[int, list[str]] = {}
     for doc_id in sorted(sizes):
         groups.setdefault(slot(doc_id) or 0, []).append(doc_id)
-    jobs = [Merging(store.root, [(path, ids)], is_here=True) for _, ids in sorted(groups.items())]
+    jobs = [
+        Merging(store.root, FIRST, [(path, ids)], is_here=True) for _, ids in sorted(groups.items())
+    ]
     with contextlib.closing(executor_of(executor, workers)) as engine:
         made = [built for _, built in sorted(engine.map(merge_shards, jobs), key=itemgetter(0))]
     first = first_manifest(store, made, assignment, created, message)

@@ -19,11 +19,13 @@ from ragfile.file import exact, filters, row_sets
 from ragfile.file.passages import Passages
 from ragfile.file.row_sets import RowSet, RowSets
 from ragfile.file.stored_rows import RowPlace, Standing, StoredRows, stacked
+from ragfile.ground.json_values import is_object
+from ragfile.ground.whole_numbers import whole
 from ragfile.ingest.analysis import Statistics
 from ragfile.search import retriever_fusion
 from ragfile.search.file_rows import unread, unseen
 from ragfile.search.question import Notes
-from ragfile.shards import dataset_hits, merged_answer, shard_bounds
+from ragfile.shards import merged_answer, pruned_shards, shard_hits
 from ragfile.shards.container import DatasetContainer
 from ragfile.shards.dictionary import Dictionary
 from ragfile.shards.executors.local import Here
@@ -132,6 +134,7 @@ class DatasetRows(StoredRows):
 
     def place(self, row: int) -> RowPlace:
         """Return the segment of a row, and its number in it; only its shard is opened."""
+        row = whole(row, "row")
         if not 0 <= row < self.count:
             raise IndexError(f"row {row} of {self.count}")
         segments = self.snapshot.segments_of(self.snapshot.number(row))
@@ -225,8 +228,8 @@ class DatasetRows(StoredRows):
             None, tags_any=tags_any, tags_all=tags_all
         )  # refuses a tag that is not in a list
         found = Chosen(tags_any=tuple(tags_any), tags_all=tuple(tags_all))
-        if where is None or isinstance(where, dict) or row_sets.are_ids(where):
-            filters.compile(where if isinstance(where, dict) else None)
+        if where is None or is_object(where) or row_sets.are_ids(where):
+            filters.compile(None if where is None or not is_object(where) else where)
             return replace(found, where=where)
         mask = row_sets.mask_of(row_sets.as_rows(where), self.count)
         return replace(found, rows=np.flatnonzero(mask))
@@ -259,13 +262,13 @@ class DatasetRows(StoredRows):
 
     def _warn_of_missing(self, chosen: Chosen, results: Sequence[ShardResult]) -> None:
         """Warn once of each key of the filter that no shard has."""
-        if not isinstance(chosen.where, dict):
+        if chosen.where is None or not is_object(chosen.where):
             return
         unknown = {result.shard: result.unknown for result in results}
         for path in sorted(set(filters.compile(chosen.where).paths) - self._unknown_keys):
             shards = enumerate(self.snapshot.manifest.shards)
             if not all(
-                path in unknown.get(n, ()) or shard_bounds.lacks(s, path) for n, s in shards
+                path in unknown.get(n, ()) or pruned_shards.lacks(s, path) for n, s in shards
             ):
                 continue
             self._unknown_keys.add(path)
@@ -316,13 +319,12 @@ class DatasetRows(StoredRows):
             return exact.nothing(len(texts), k)
         if isinstance(chosen, RowSets):
             listed = list(texts)
-            return _by_filter(
-                chosen, k,
-                lambda places, one: self.match(
-                    [listed[i] for i in places], k, one, threads, k1=k1, b=b, fields=fields,
-                    notes=notes,
-                ),
-            )  # fmt: skip
+
+            def asked_of(places: Places, one: Chosen) -> Found:
+                some = [listed[int(i)] for i in places]
+                return self.match(some, k, one, threads, k1=k1, b=b, fields=fields, notes=notes)
+
+            return _by_filter(chosen, k, asked_of)
         self._need("rag.terms")
         stats, threads = self._dictionary.whole.stats, self._threads(threads)
         asked = queries or self.queries(texts, fields, notes=notes)
@@ -465,7 +467,7 @@ class DatasetRows(StoredRows):
             elif what == "standings":
                 found = {row: self._moved(row, one) for row, one in found.items()}
         for row in wanted.tolist() if len(found) < len(wanted) and what != "hits" else ():
-            found.setdefault(row, dataset_hits.missing(what, row, self.dim or 0))
+            found.setdefault(row, shard_hits.missing(what, row, self.dim or 0))
         return found
 
     def vectors_of(self, rows: Iterable[int], notes: Notes | None = None) -> Float32s:
@@ -491,11 +493,11 @@ class DatasetRows(StoredRows):
         found = unread(Passages(self), ranked, degraded, skips_nan)
         if self.is_elsewhere:
             rows = np.unique(ranked.rows[ranked.rows >= 0])
-            dataset_hits.read(ranked, found, self.looked_at("hits", rows, notes))
+            shard_hits.read(ranked, found, self.looked_at("hits", rows, notes))
         for hits in found:
             hits.skipped = sum(notes.skips)
             if notes.failed:
-                dataset_hits.note_failed(hits, notes, len(self.snapshot.urls))
+                shard_hits.note_failed(hits, notes, len(self.snapshot.urls))
         return found
 
 

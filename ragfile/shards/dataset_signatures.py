@@ -13,13 +13,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from ragfile.errors import CorruptError, SignatureError
 from ragfile.file import signatures
 from ragfile.file.signatures import STATEMENT, Content, Signature
+from ragfile.ground import system
 from ragfile.ground.signing_keys import PrivateKey, PublicKey
 from ragfile.search.file_rows import FileRows, rows_of
 from ragfile.shards import manifest as manifests
@@ -75,7 +75,7 @@ class Sealing(NamedTuple):
 def sealed(job: Sealing) -> tuple[str, str]:
     """Write the seal of an object. Return its path and the digest of its content."""
     store = place(job.root)
-    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+    with system.temporary_folder() as folder:
         path = os.path.join(folder, "object.ragfile")
         store.fetch(job.path, path)
         if file_sha256(path) != job.sha256:
@@ -149,7 +149,7 @@ def _vouched_for(store: Store, key: PublicKey) -> Contents:
     names = (found.name for found in store.names(SIGNATURES))
     newest = next((name for name in sorted(names) if name.endswith(f"/{key.id}.json")), None)
     stated = None if newest is None else _held(_loaded(store, newest), key)
-    seals = {found.name for found in store.names(SEALS)} if stated else set()
+    seals: set[str] = {found.name for found in store.names(SEALS)} if stated else set()
     return {p: d for p, d in stated.contents.items() if seal_name(p) in seals} if stated else {}
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 from ragfile.errors import CorruptError, FormatError, VersionError
 from ragfile.file import config as file_config
+from ragfile.ground.json_values import is_list, is_object
 
 FORMAT, VERSION = "ragfile-dataset", [1, 0]
 FOLDER, SHARDS, STATISTICS = "manifests/", "shards/", "statistics/"
@@ -25,6 +26,7 @@ ROW_LIMIT = (1 << 32) - 2  # of a file
 BOUNDS = {"numbers": (int, float), "texts": (str,)}  # types of a bound, by kind
 TOUCHED_LIMIT = 1024  # touched ids that are listed; more become a range
 _HASH = re.compile(r"[0-9a-f]{64}")
+_ADDED = re.compile(r"[a-z]+/[0-9a-f]{64}(?:-([1-9][0-9]{0,19}))?\.(?:ragfile|seal)")
 
 
 def name_of(generation: int) -> str:
@@ -38,9 +40,24 @@ def generation_of(name: str) -> int | None:
     return LAST - int(found[1]) if found and int(found[1]) < LAST else None
 
 
+def object_name(folder: str, digest: str, generation: int) -> str:
+    """Return the name of an object that a generation adds.
+
+    Only this generation can be the first to list the name, so an object that no manifest lists once its generation exists is
+    unreferenced forever.
+    """
+    return f"{folder}{digest}{f'-{generation}' * (generation > 1)}.ragfile"
+
+
+def added_by(name: str) -> int | None:
+    """Return the generation that adds an object or the object of a seal, or None for another name."""
+    found = _ADDED.fullmatch(name)
+    return int(found[1] or 1) if found else None
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
-    """A content-named object of a dataset: its path, bytes and SHA-256."""
+    """An object of a dataset: its path, bytes and SHA-256."""
 
     path: str
     bytes: int
@@ -149,7 +166,7 @@ def parse(raw: bytes, path: str, generation: int) -> Manifest:
             raise RecursionError
     except (ValueError, RecursionError):
         raise CorruptError(f"{path}: the manifest is not JSON") from None
-    if not isinstance(fields, dict) or fields.get("format") != FORMAT:
+    if not is_object(fields) or fields.get("format") != FORMAT:
         raise FormatError(f"{path}: not the manifest of a ragfile dataset")
     found = _ManifestFields(fields, path)
     _check_version(found.fields, path)
@@ -162,9 +179,9 @@ def parse(raw: bytes, path: str, generation: int) -> Manifest:
             generation, found.whole("created"), found.text("message"), _previous(found),
             file_config.read_config(json.dumps(found.mapping("config")).encode(), path),
             None if found.fields.get("analysis") is None else found.text("analysis"),
-            found.mapping("assignment"), None if file is None else _stored(file, path, STATISTICS),
+            found.mapping("assignment"), None if file is None else _stored(file, path, STATISTICS, generation),
             statistics.whole("rows"), statistics.whole("total_length"), found.mapping("touched"),
-            tuple(found.texts("writer_flags")), tuple(shard_record(one, path) for one in found.listed("shards")),
+            tuple(found.texts("writer_flags")), tuple(shard_record(one, path, generation) for one in found.listed("shards")),
         ),
         path,
     )  # fmt: skip
@@ -189,17 +206,19 @@ def _previous(found: _ManifestFields) -> dict[str, str] | None:
     return {"name": previous.text("name"), "sha256": previous.hash("sha256")}
 
 
-def _stored(fields: object, path: str, folder: str) -> Stored:
+def _stored(fields: object, path: str, folder: str, generation: int) -> Stored:
     found = _ManifestFields(fields, path)
     name, digest = found.text("path"), found.hash("sha256")
-    if name != f"{folder}{digest}.ragfile":
+    added = added_by(name) or 0
+    if not 1 <= added <= generation or name != object_name(folder, digest, added):
         raise CorruptError(f"{path}: an object of {folder} is named {name:.100}")
     return Stored(name, found.whole("bytes"), digest)
 
 
-def shard_record(fields: object, path: str) -> ShardRecord:
-    """Read the description of a shard from a JSON object."""
-    stored, found = _stored(fields, path, SHARDS), _ManifestFields(fields, path)
+def shard_record(fields: object, path: str, generation: int) -> ShardRecord:
+    """Read the description of a shard in a generation from a JSON object."""
+    stored = _stored(fields, path, SHARDS, generation)
+    found = _ManifestFields(fields, path)
     tags, centroid = found.fields.get("tags"), found.fields.get("centroid")
     return ShardRecord(
         stored.path, stored.bytes, stored.sha256, found.text("identity"),
@@ -215,7 +234,7 @@ def shard_record(fields: object, path: str) -> ShardRecord:
 def _sections(found: _ManifestFields) -> list[list[Any]]:
     listed = found.listed("sections")
     for one in listed:
-        is_place = isinstance(one, list) and len(one) == 4 and isinstance(one[0], str)
+        is_place = is_list(one) and len(one) == 4 and isinstance(one[0], str)
         if not is_place or not all(type(number) is int for number in one[1:]):
             raise CorruptError(f"{found.path}: a shard's section is not [name, segment, at, bytes]")
     return listed
@@ -225,7 +244,7 @@ def _bounds(found: _ManifestFields) -> dict[str, Any]:
     """Return the bounds; refuse a manifest with bounds that cannot be compared with a filter."""
     bounds = found.mapping("bounds")
     for bound in bounds.values():
-        pairs = [bound.get(name) for name in BOUNDS] if isinstance(bound, dict) else [0]
+        pairs = [bound.get(name) for name in BOUNDS] if is_object(bound) else [0]
         kinds = zip(pairs, BOUNDS.values(), strict=False)
         if not all(pair is None or _is_pair(pair, kind) for pair, kind in kinds):
             raise CorruptError(f"{found.path}: a shard's bounds are not two values of one kind")
@@ -233,13 +252,13 @@ def _bounds(found: _ManifestFields) -> dict[str, Any]:
 
 
 def _is_pair(pair: object, kinds: tuple[type, ...]) -> bool:
-    return isinstance(pair, list) and len(pair) == 2 and all(type(x) in kinds for x in pair)
+    return is_list(pair) and len(pair) == 2 and all(type(x) in kinds for x in pair)
 
 
 def _is_assignment(fields: dict[str, Any]) -> bool:
     if fields.get("by") == "range":
         starts = fields.get("from")
-        if not isinstance(starts, list) or not all(isinstance(one, str) for one in starts):
+        if not is_list(starts) or not all(isinstance(one, str) for one in starts):
             return False
         return starts[:1] == [""] and starts == sorted(starts)
     if fields.get("by") == "hash":
@@ -275,7 +294,7 @@ class _ManifestFields:
     """The fields of a JSON object; each is checked when it is read."""
 
     def __init__(self, fields: object, path: str) -> None:
-        if not isinstance(fields, dict):
+        if not is_object(fields):
             raise CorruptError(f"{path}: an object of the manifest is not a JSON object")
         self.fields: dict[str, Any] = fields
         self.path = path
@@ -309,13 +328,13 @@ class _ManifestFields:
 
     def mapping(self, name: str) -> dict[str, Any]:
         value = self.fields.get(name)
-        if not isinstance(value, dict):
+        if not is_object(value):
             raise self._refuse(name)
         return value
 
     def listed(self, name: str) -> list[Any]:
         value = self.fields.get(name)
-        if not isinstance(value, list):
+        if not is_list(value):
             raise self._refuse(name)
         return value
 

@@ -11,6 +11,7 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from ragfile.errors import ConflictError, FormatError, VersionError
+from ragfile.ground.json_values import is_list
 from ragfile.shards import manifest as manifests
 from ragfile.shards.manifest import FOLDER, TOUCHED_LIMIT, Manifest
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 ATTEMPTS, FIRST_WAIT, LONGEST_WAIT = 64, 0.02, 2.0
 Touched = dict[str, Any]
+ALL: Touched = {"first": "", "last": "\U0010ffff"}
 
 
 def read(place: Store, generation: int = 0) -> Manifest:
@@ -52,8 +54,23 @@ def find(place: Store) -> Manifest | None:
 
 
 def publish(place: Store, manifest: Manifest) -> bool:
-    """Create a generation; False if its number is taken."""
-    return place.put_new(manifests.name_of(manifest.generation), manifest.dump())
+    """Create a generation; False if its number is taken, or was taken by one that vacuum has removed."""
+    name, data = manifests.name_of(manifest.generation), manifest.dump()
+    if not place.put_new(name, data):
+        return False
+    if place.newest(FOLDER) == name or _follows(place, manifest, data):
+        return True
+    place.delete(name)
+    return False
+
+
+def _follows(place: Store, manifest: Manifest, data: bytes) -> bool:
+    """Return whether the next generation is based on these bytes of a manifest."""
+    try:
+        previous = read(place, manifest.generation + 1).previous
+    except ValueError:  # removed since
+        return False
+    return previous is not None and previous["sha256"] == manifests.sha256(data)
 
 
 def following(before: Manifest | None) -> dict[str, Any]:
@@ -84,18 +101,28 @@ def commit(place: Store, change: Callable[[Manifest], tuple[Manifest | None, Out
         time.sleep(random.uniform(0, min(FIRST_WAIT * 2**attempt, LONGEST_WAIT)))
         newest = read(place)
         for generation in range(before.generation + 1, newest.generation + 1):
-            _refuse_conflict(place, read(place, generation), manifest.touched)
+            _refuse_conflict(place, generation, manifest.touched)
         before = newest
     raise ConflictError(f"{place.root}: other writers committed first {ATTEMPTS} times: try again")
 
 
-def _refuse_conflict(place: Store, other: Manifest, mine: Touched) -> None:
-    doc_id = clash(mine, other.touched)
+def _refuse_conflict(place: Store, other: int, mine: Touched) -> None:
+    doc_id = clash(mine, _touched_by(place, other))
     if doc_id is not None:
         raise ConflictError(
-            f"{place.root}: generation {other.generation} changed document {doc_id!r} in the meantime: "
+            f"{place.root}: generation {other} changed document {doc_id!r} in the meantime: "
             "read it, and repeat your change if it still applies"
         )
+
+
+def _touched_by(place: Store, generation: int) -> Touched:
+    """Return the field `touched` of a generation; a removed one might have touched every document."""
+    try:
+        return read(place, generation).touched
+    except FormatError:
+        raise
+    except ValueError:
+        return ALL
 
 
 def touched(ids: Iterable[str]) -> Touched:
@@ -109,7 +136,7 @@ def touched(ids: Iterable[str]) -> Touched:
 def clash(a: Touched, b: Touched) -> str | None:
     """Return a document that two commits touched, or might have touched; None if there is none."""
     for listed, other in ((a.get("ids"), b), (b.get("ids"), a)):
-        if isinstance(listed, list):
+        if is_list(listed):
             return next((doc_id for doc_id in listed if _has(other, doc_id)), None)
     first = max(str(a.get("first")), str(b.get("first")))
     return first if first <= min(str(a.get("last")), str(b.get("last"))) else None

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import time
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
@@ -18,7 +19,7 @@ from ragfile.net.s3 import store_of
 from ragfile.shards.stores import Listed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from types import ModuleType
     from typing import Any, TypeVar
 
@@ -59,9 +60,15 @@ class Bucket:
         self, call: Callable[..., Result], what: str, *arguments: object, **options: object
     ) -> Result:
         """Call obstore; raise RemoteError if it fails."""
+        with self._failures(what):
+            return call(self._store, *arguments, **options)
+
+    @contextmanager
+    def _failures(self, what: str) -> Generator[None]:
+        """Raise RemoteError where obstore fails: also in the bytes and pages that come after its answer."""
         failures = self._obstore.exceptions
         try:
-            return call(self._store, *arguments, **options)
+            yield
         except FileNotFoundError:
             raise
         except failures.AlreadyExistsError:
@@ -71,8 +78,10 @@ class Bucket:
             raise RemoteError(f"{self.root}: {what}: {first[0][:300]}") from error
 
     def read(self, name: str) -> bytes:
-        found = self._asked(self._obstore.get, f"reading {name}", self._prefix + name)
-        return bytes(found.bytes())
+        what = f"reading {name}"
+        found = self._asked(self._obstore.get, what, self._prefix + name)
+        with self._failures(what):
+            return bytes(found.bytes())
 
     def put_new(self, name: str, data: bytes) -> bool:
         """Create an object at once with all of its bytes; False if the name exists."""
@@ -90,8 +99,9 @@ class Bucket:
             self._asked(self._obstore.put, f"writing {name}", self._prefix + name, file)
 
     def fetch(self, name: str, path: str) -> None:
-        found = self._asked(self._obstore.get, f"reading {name}", self._prefix + name)
-        with open(path, "wb") as file:
+        what = f"reading {name}"
+        found = self._asked(self._obstore.get, what, self._prefix + name)
+        with open(path, "wb") as file, self._failures(what):
             for part in found.stream(min_chunk_size=PIECE):
                 file.write(part)
 
@@ -108,10 +118,15 @@ class Bucket:
         first = next((name for page in found for name in sorted(e["path"] for e in page)), None)
         return None if first is None else first.removeprefix(self._prefix)
 
-    def _listing(self, prefix: str, size: int) -> Iterable[list[dict[str, Any]]]:
-        return self._asked(
-            self._obstore.list, f"listing {prefix}", self._prefix + prefix, chunk_size=size
-        )
+    def _listing(self, prefix: str, size: int) -> Iterator[list[dict[str, Any]]]:
+        what = f"listing {prefix}"
+        pages = iter(self._asked(self._obstore.list, what, self._prefix + prefix, chunk_size=size))
+        while True:
+            with self._failures(what):
+                page = next(pages, None)
+            if page is None:
+                return
+            yield page
 
     def names(self, prefix: str = "") -> Iterator[Listed]:
         for page in self._listing(prefix, 1000):

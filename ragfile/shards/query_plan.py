@@ -12,7 +12,7 @@ import numpy as np
 
 from ragfile.file.section_table import PREFETCHED
 from ragfile.net.fetcher import WINDOW
-from ragfile.shards import shard_bounds
+from ragfile.shards import pruned_shards
 from ragfile.shards.messages import (
     EVERYTHING,
     Counted,
@@ -90,7 +90,7 @@ def _match(ask: Match, shard: ShardRecord, base: int, end: int) -> Match | None:
 
 def _nearest(ask: Nearest, shard: ShardRecord, base: int, end: int) -> Nearest | None:
     chosen = _chosen(ask.chosen, shard, base, end)
-    if chosen is None or shard_bounds.is_too_far(ask.vectors, ask.min_score, shard):
+    if chosen is None or pruned_shards.is_too_far(ask.vectors, ask.min_score, shard):
         return None
     return ask._replace(chosen=chosen)
 
@@ -99,7 +99,7 @@ def _chosen(chosen: Chosen, shard: ShardRecord, base: int, end: int) -> Chosen |
     """Return the shard's part of a filter, or None if no row of the shard can pass."""
     if chosen is EVERYTHING:
         return chosen
-    if not shard_bounds.can_pass(chosen, shard):
+    if not pruned_shards.can_pass(chosen, shard):
         return None
     if chosen.without is not None:
         is_here = base <= chosen.without < end

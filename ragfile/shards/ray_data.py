@@ -8,18 +8,19 @@ from __future__ import annotations
 import json
 import os
 import pickle
-import tempfile
 from collections.abc import Callable, Iterable, Iterator
 from operator import itemgetter
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar, cast
 
 import numpy as np
 
 from ragfile.embedding.protocol import Embedder
+from ragfile.ground import system
 from ragfile.ground.extras import optional
 from ragfile.records import Chunk
 from ragfile.shards import new_generation
 from ragfile.shards.builder import (
+    FIRST,
     Built,
     assignment_of,
     first_manifest,
@@ -37,6 +38,9 @@ from ragfile.write.writer import create
 if TYPE_CHECKING:
     from ray.data import Datasource
 
+    from ragfile.records import Hits
+
+
 BATCH = 256  # questions
 ROWS = 4096  # of a block
 
@@ -45,7 +49,9 @@ class RayDataset(Protocol):
     """What is used of a ray.data.Dataset."""
 
     @property
-    def map_batches(self) -> Callable[..., Any]: ...
+    def map_batches(self) -> Callable[..., Self]: ...
+    @property
+    def groupby(self) -> Callable[..., Any]: ...
     @property
     def unique(self) -> Callable[..., list[Any]]: ...
     @property
@@ -85,7 +91,9 @@ class BatchSearcher:
         return {"ids": ids, "scores": scores}
 
     def _hits(self, asked: list[str]) -> dict[str, Any]:
-        found = self._rf.search_batch(asked, self._k, threads=1, **self._options)
+        found = cast(
+            "list[Hits]", self._rf.search_batch(asked, self._k, threads=1, **self._options)
+        )
         answers = np.empty(len(asked), dtype=object)
         answers[:] = [
             [
@@ -179,7 +187,7 @@ def _source(parts: list[ShardSize], vectors: bool, cache: str | None) -> Datasou
     source = optional("ray.data", "read_ragfile").datasource
     blocks = optional("ray.data.block", "read_ragfile")
 
-    class Shards(source.Datasource):
+    class Shards(source.Datasource):  # type: ignore[name-defined]  # a module that is imported on use
         def estimate_inmemory_data_size(self) -> int:
             return sum(part.size for part in parts)
 
@@ -270,10 +278,10 @@ def _written(store: Store, batch: dict[str, Any], options: dict[str, Any]) -> Bu
     vectors = list(batch["embedding"]) if "embedding" in batch else None
     if vectors is not None and all(vector is None for vector in vectors):
         vectors = None  # no chunk of the shard has one
-    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+    with system.temporary_folder() as folder:
         path = os.path.join(folder, "shard.ragfile")
         with create(path, **options) as writer:
             writer.add(chunks, vectors)
         return published(
-            store, path, folder, BuildReport(path, documents=len(set(batch["doc_id"])))
+            store, path, folder, BuildReport(path, documents=len(set(batch["doc_id"]))), FIRST
         )

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import tempfile
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ragfile.embedding.protocol import Embedder
+from ragfile.ground import system
 from ragfile.ingest.chunker import Policy
 from ragfile.search.file_rows import rows_of
 from ragfile.shards import new_generation
@@ -32,20 +32,21 @@ class Reindexing:
 
     root: str
     path: str
+    generation: int
     options: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 def reindex_shard(job: Reindexing) -> tuple[Built, dict[str, int]]:
     """Reindex a copy of a shard, and store the new shard."""
     store = place(job.root)
-    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+    with system.temporary_folder() as folder:
         path = os.path.join(folder, "shard.ragfile")
         store.fetch(job.path, path)
         counts = reindex_file(path, created=0, **job.options)
         compact_file(path, created=0, renumber=True)
         with rows_of(path) as shard:
             report = BuildReport(path, documents=len(shard.document_ids()))
-        return published(store, path, folder, report), counts
+        return published(store, path, folder, report, job.generation), counts
 
 
 def reindex(
@@ -76,7 +77,10 @@ def reindex(
     store = place(path)
 
     def change(manifest: Manifest) -> tuple[Manifest | None, dict[str, int]]:
-        jobs = [Reindexing(store.root, shard.path, options) for shard in manifest.shards]
+        generation = manifest.generation + 1
+        jobs = [
+            Reindexing(store.root, shard.path, generation, options) for shard in manifest.shards
+        ]
         done = dict(engine.map(reindex_shard, jobs))
         made = [done[number][0] for number in range(len(jobs))]
         counts = [done[number][1] for number in range(len(jobs))]
@@ -86,7 +90,7 @@ def reindex(
         following = replace(
             manifest, **new_generation.following(manifest), message=message, created=moment(created),
             config=made[0].config, analysis=made[0].analysis,
-            touched={"first": "", "last": "\U0010ffff"}, shards=(),
+            touched=new_generation.ALL, shards=(),
         )  # fmt: skip
         return with_statistics(store, following, None, made, []), total
 

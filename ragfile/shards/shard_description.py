@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragfile.shards import shard_bounds
-from ragfile.shards.manifest import SHARDS, ShardRecord
+from ragfile.shards import pruned_shards
+from ragfile.shards.manifest import SHARDS, ShardRecord, object_name
 from ragfile.shards.statistics import sizes
 
 if TYPE_CHECKING:
@@ -23,15 +23,15 @@ FIELDS, TAGS = 64, 64  # most that are listed
 TEXT_LIMIT = 64  # characters of a bound
 
 
-def record_of(archive: FileRows, path: str) -> ShardRecord:
-    """Return the record of an open shard, stored at a path."""
+def record_of(archive: FileRows, path: str, added: int) -> ShardRecord:
+    """Return the record of an open shard, stored at a path, that a generation added."""
     digest = file_sha256(path)
     info, (rows, length) = archive.file.info, sizes(archive)
     ids = archive.document_ids()
     bounds, knows_all = _bounds(archive)
     centroid, radius = _centroid(archive)
     return ShardRecord(
-        f"{SHARDS}{digest}.ragfile", os.path.getsize(path), digest, info["identity"],
+        object_name(SHARDS, digest, added), os.path.getsize(path), digest, info["identity"],
         info["generation"], len(ids), archive.count, rows, length, min(ids), max(ids),
         footer=list(archive.file.footer), sections=_sections(archive),
         is_ordered=len(archive.segments) == 1, bounds=bounds, knows_all_fields=knows_all,
@@ -58,8 +58,8 @@ def _bounds(archive: FileRows) -> tuple[dict[str, Any], bool]:
 
 
 def _bounds_of(keys: Sequence[tuple[int, Any]]) -> dict[str, Any]:
-    numbers = [key[1] for key in keys if key[0] == shard_bounds.NUMBER]
-    texts = [key[1] for key in keys if key[0] == shard_bounds.TEXT]
+    numbers = [key[1] for key in keys if key[0] == pruned_shards.NUMBER]
+    texts = [key[1] for key in keys if key[0] == pruned_shards.TEXT]
     found: dict[str, Any] = {}
     if numbers:
         found["numbers"] = [min(numbers), max(numbers)]
@@ -95,6 +95,6 @@ def _centroid(archive: FileRows) -> tuple[list[int] | None, float]:
     vectors = vectors[~np.isnan(vectors[:, 0])]
     if not len(vectors):
         return None, 0.0
-    mean = shard_bounds.directions(vectors).mean(axis=0)
+    mean = pruned_shards.directions(vectors).mean(axis=0)
     centroid = np.rint(np.clip(mean, -1, 1) * 127).astype(int).tolist()
-    return centroid, shard_bounds.radius_of(vectors, centroid)
+    return centroid, pruned_shards.radius_of(vectors, centroid)

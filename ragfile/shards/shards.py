@@ -15,6 +15,7 @@ from ragfile.file.row_sets import RowSet
 from ragfile.file.snapshot import Snapshot
 from ragfile.file.source import OpenBytes
 from ragfile.ground.fork_safe_lock import ForkSafeLock
+from ragfile.ground.json_values import is_object
 from ragfile.ground.lru import Lru
 from ragfile.ground.urls import is_remote, shown
 from ragfile.search.file_rows import FileRows
@@ -137,7 +138,7 @@ class Shard:
         return known
 
     def _unknown(self, where: object) -> list[str]:
-        if not isinstance(where, dict):
+        if where is None or not is_object(where):
             return []
         paths = set(filters.compile(where).paths)
         return sorted(path for path in paths if not self.rows.has_values_at(path))

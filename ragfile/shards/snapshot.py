@@ -93,7 +93,8 @@ class DatasetSnapshot:
         """Return the segments of a shard, with row numbers of the dataset; none of a missing one."""
         found = self._segments.get(number)
         if found is None and (shard := self.shard(number, notes)) is not None:
-            base, found = self.bases[number], []
+            base = self.bases[number]
+            found = list[RowSegment]()
             snapshot = shard.rows.snapshot
             for record, segment in zip(snapshot.reader.segments, snapshot.segments, strict=True):
                 one = RowSegment(snapshot.reader, record, base + segment.base)

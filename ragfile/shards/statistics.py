@@ -8,8 +8,6 @@ sample lists (`Unlisted`); then all shards are read again. The same dataset alwa
 
 from __future__ import annotations
 
-import os
-import tempfile
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -19,6 +17,7 @@ from ragfile import _core
 from ragfile.file import prefetch
 from ragfile.file.config import METRICS
 from ragfile.file.sample_rows import TAKEN as SAMPLE
+from ragfile.ground import system
 from ragfile.ingest.analysis import Analysis, Statistics
 from ragfile.records import Chunk
 from ragfile.search.file_rows import FileRows
@@ -219,8 +218,6 @@ def written(
     rows: int, total_length: int, config: dict[str, Any],
 ) -> str:  # fmt: skip
     """Write statistics to a new file in a folder. Return its path."""
-    handle, path = tempfile.mkstemp(dir=folder, suffix=".ragfile")
-    os.close(handle)
-    os.unlink(path)
+    path = system.unused_path(folder, "tmp", ".ragfile")
     write(path, before, added, removed, rows, total_length, config)
     return path

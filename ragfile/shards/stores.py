@@ -12,10 +12,10 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import tempfile
 import time
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from ragfile.ground import system
 from ragfile.ground.urls import is_remote
 
 if TYPE_CHECKING:
@@ -71,7 +71,8 @@ class Folder:
     """A folder, on a file system with hard links."""
 
     def __init__(self, root: StrPath) -> None:
-        self.root = os.path.abspath(os.fspath(root))
+        given: str = os.fspath(root)
+        self.root = os.path.abspath(given)
 
     def url(self, name: str) -> str:
         return os.path.join(self.root, *name.split("/"))
@@ -84,12 +85,10 @@ class Folder:
         """Create an object at once with all of its bytes; False if the name exists."""
         with self._temporary(name) as (file, temporary):
             file.write(data)
-            _sync(file)
-            try:
-                os.link(temporary, self.url(name))
-            except FileExistsError:
+            system.sync_file(file)
+            if not system.link_new(temporary, self.url(name)):
                 return False
-        _sync_folder(os.path.dirname(self.url(name)))
+        system.sync_folder(os.path.dirname(self.url(name)))
         return True
 
     def put(self, name: str, path: str) -> None:
@@ -97,14 +96,14 @@ class Folder:
         target = self.url(name)
         if self.size(name) == os.path.getsize(path):
             with contextlib.suppress(FileNotFoundError):
-                os.utime(target)
+                system.touch(target)
                 return
         with self._temporary(name) as (file, temporary):
             with open(path, "rb") as source:
                 shutil.copyfileobj(source, file, 1 << 20)
-            _sync(file)
-            os.replace(temporary, target)
-        _sync_folder(os.path.dirname(target))
+            system.sync_file(file)
+            system.replace(temporary, target)
+        system.sync_folder(os.path.dirname(target))
 
     def fetch(self, name: str, path: str) -> None:
         """Copy an object to a path."""
@@ -137,16 +136,16 @@ class Folder:
 
     def delete(self, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.url(name))
+            system.remove(self.url(name))
 
     def drop_folder(self, prefix: str) -> None:
         """Remove a folder if it is empty."""
         with contextlib.suppress(OSError):
-            os.rmdir(self.url(prefix.rstrip("/")))
+            system.remove_empty(self.url(prefix.rstrip("/")))
 
     def now(self) -> float:
         """Return the time by the clock of the file system, which may be another machine's."""
-        with contextlib.suppress(OSError), tempfile.NamedTemporaryFile(dir=self.root) as file:
+        with contextlib.suppress(OSError), system.unnamed_file(self.root) as file:
             return os.fstat(file.fileno()).st_mtime
         return time.time()
 
@@ -155,30 +154,10 @@ class Folder:
         """Open a temporary file beside an object."""
         folder = os.path.dirname(self.url(name))
         os.makedirs(folder, exist_ok=True)
-        handle, path = tempfile.mkstemp(prefix=".", suffix=".part", dir=folder)
+        path = system.unused_path(folder, ".", ".part")
         try:
-            with open(handle, "wb") as file:
-                os.fchmod(file.fileno(), 0o666 & ~_umask())
+            with open(path, "xb") as file:
                 yield Temporary(file, path)
         finally:
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(path)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask
-
-
-def _sync(file: BinaryIO) -> None:
-    file.flush()
-    os.fsync(file.fileno())
-
-
-def _sync_folder(folder: str) -> None:
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+                system.remove(path)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import random
-import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 
@@ -17,11 +16,12 @@ import numpy as np
 from ragfile import _core
 from ragfile.errors import FormatError, SignatureError
 from ragfile.file.consistency import disagreements
+from ragfile.ground import system
 from ragfile.ground.signing_keys import PublicKey
 from ragfile.ground.urls import is_remote
 from ragfile.search.file_rows import FileRows, rows_of
 from ragfile.shards import dataset_signatures, manifest, new_generation, statistics
-from ragfile.shards.manifest import ShardRecord, Stored
+from ragfile.shards.manifest import ShardRecord, Stored, added_by
 from ragfile.shards.shard_description import file_sha256, record_of
 from ragfile.shards.shards import seal_name
 from ragfile.shards.statistics import SECTION, Sampled, sampled
@@ -57,7 +57,7 @@ def verify(
     shards = list(checking.manifest.shards)
     if sample is not None and sample < len(shards):
         shards = random.sample(shards, sample)
-    with tempfile.TemporaryDirectory(prefix="ragfile-") as folder:
+    with system.temporary_folder() as folder:
         checking.history()
         opened = [checking.shard(record, folder) for record in shards]
         if len(shards) == len(checking.manifest.shards) and not checking.faults:
@@ -146,7 +146,7 @@ class _Checking:
             for name in COUNTS:
                 self.counts[name] += counts.get(name, 0)
             if not faults:
-                self._compare(record, record_of(shard, path))
+                self._compare(record, record_of(shard, path, added_by(record.path) or 1))
                 if self.contents is not None:
                     self._signed(shard, record.path)
         except FormatError as error:

@@ -23,9 +23,11 @@ import numpy as np
 from ragfile.embedding.protocol import Embedder
 from ragfile.embedding.resume import Stash
 from ragfile.ground import offline as network
+from ragfile.ground.extras import optional
 from ragfile.ingest import loaders
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import Policy, split
+from ragfile.ingest.column_roles import ForeignTable, columns_of, columns_of_records
 from ragfile.ingest.document_loader import Duplicate, Loading, SourceFailure
 from ragfile.ingest.loaders.contract import Limits
 from ragfile.ingest.source_files import Selection, Skipped
@@ -43,6 +45,7 @@ from ragfile.types import (
 )
 from ragfile.write.read_ahead import ReadingAhead
 from ragfile.write.read_worker import BuildPart, Order, with_labels
+from ragfile.write.tables import is_table
 from ragfile.write.vector_clusters import recorded
 from ragfile.write.writer import Writer, check_layout, layout_record, parity_record
 
@@ -88,10 +91,10 @@ class BuildReport:
     embedded: int = 0
     reused: int = 0
     seconds: float = 0.0
-    failures: list[SourceFailure] = field(default_factory=list)
-    duplicates: list[Duplicate] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-    encodings: dict[str, str] = field(default_factory=dict)
+    failures: list[SourceFailure] = field(default_factory=list[SourceFailure])
+    duplicates: list[Duplicate] = field(default_factory=list[Duplicate])
+    skipped: list[Skipped] = field(default_factory=list[Skipped])
+    encodings: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def build(
@@ -111,10 +114,12 @@ def build(
     files and files without a loader do not stop the build; the report lists them.
 
     Args:
-        sources: Paths of folders, globs or files, or `Document` objects or mappings with their fields.
+        sources: Paths of folders, globs or files; `Document` objects or mappings with their fields; or
+            a data frame, an Arrow table or a list of mappings, with columns found by name and type.
         out: The file to write. An existing RAGFile is replaced once the new one is complete.
         embedder: `"default"` (the model that ships with ragfile), `"none"`, a name such as `"st:…"`,
-            `"onnx:…"`, `"openai:…"` or `"ollama:…"`, or an object with `embed()`.
+            `"onnx:…"`, `"openai:…"` or `"ollama:…"`, an object with `embed()`, or a function from
+            a list of texts to vectors.
         chunking: A chunk policy: a `Policy`, its fields, or a name such as `"markdown"` or
             `"words:200/40"` (size and overlap).
         analysis: The fields and word rules of BM25; None builds no BM25 index.
@@ -204,7 +209,14 @@ def _looked_at(
         raise TypeError("build takes paths or an iterable of documents, not a single document")
     if isinstance(sources, str | os.PathLike):
         return sources, None
+    if is_table(sources):
+        table = optional("pyarrow", "a table of documents").table(sources)
+        return (), ForeignTable(columns_of(table), "the table", None).documents()
     first = list(itertools.islice(sources, 1))
+    if first and isinstance(first[0], Mapping) and not {"id", "text"} <= set(first[0]):
+        rows = [*first, *sources] if isinstance(sources, Iterator) else list(sources)
+        columns = columns_of_records(cast("list[Fields]", rows))
+        return (), ForeignTable(columns, "the list", None).documents()
     if any(isinstance(one, Document | Mapping) for one in first):
         documents = itertools.chain(first, sources) if isinstance(sources, Iterator) else sources
         return (), cast("Iterable[Document | Fields]", documents)
@@ -342,7 +354,7 @@ def _why_nothing(sources: Sources | Iterable[Document | Fields], loading: Loadin
         for source in ([sources] if isinstance(sources, str | os.PathLike) else sources)
     ]
     found = f"no document in {', '.join(named) or 'no sources at all'}"
-    reasons = [*loading.failures, *loading.skipped]
+    reasons: list[SourceFailure | Skipped] = [*loading.failures, *loading.skipped]
     return f"{found}: {reasons[0].path}: {reasons[0].reason}" if reasons else found
 
 

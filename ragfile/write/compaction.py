@@ -6,11 +6,12 @@ of a fresh build except for the generation number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 from ragfile import _core
+from ragfile.errors import CorruptError, RagfileError
 from ragfile.file import sections
 from ragfile.file.row_segment import StoredDocument
 from ragfile.ground.urls import refuse_remote
@@ -68,7 +69,7 @@ def _rewrite(
     archive: FileRows, file: _core.FileWriter, created: int | None, generation: int,
     changes: dict[str, Any], chosen: dict[str, Any],
 ) -> None:  # fmt: skip
-    record = {"precision": 32, "metric": "cosine", **archive.config, **changes}
+    record: dict[str, Any] = {"precision": 32, "metric": "cosine", **archive.config, **changes}
     record = {name: value for name, value in record.items() if name not in changes or value}
     record |= chosen
     record.pop("first_generation", None)
@@ -77,15 +78,28 @@ def _rewrite(
     dim = record.pop("dim", None)
     draft = Draft(file, record, dim=dim, analysis=recorded_analysis(archive), created=created)
     try:
-        for segment in archive.segments:
-            for old in segment.live_documents():
-                draft.carry(old)
+        with _damage_of(archive):
+            for segment in archive.segments:
+                for old in segment.live_documents():
+                    draft.carry(old)
         for entry in filter(_is_kept, archive.file.entries):
             draft.add_section(*_section(archive, entry))
-        draft.write()
+        with _damage_of(archive):
+            draft.write()
         draft.commit()
     finally:
         draft.discard()
+
+
+@contextmanager
+def _damage_of(archive: FileRows) -> Generator[None]:
+    """Raise CorruptError for stored values that a new file must not have."""
+    try:
+        yield
+    except RagfileError:
+        raise
+    except ValueError as error:
+        raise CorruptError(f"{archive.path}: {error}") from error
 
 
 def rewrite(
@@ -93,7 +107,7 @@ def rewrite(
     stale: Sequence[dict[str, Any]] = (),
 ) -> None:  # fmt: skip
     """Write stored documents of any files to a new one, with the configuration of `archive`."""
-    record = {"precision": 32, "metric": "cosine", **archive.config}
+    record: dict[str, Any] = {"precision": 32, "metric": "cosine", **archive.config}
     record.pop("first_generation", None)
     dim = record.pop("dim", None)
     with closing(_core.FileWriter.create(path)) as file:

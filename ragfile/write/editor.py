@@ -36,8 +36,8 @@ from ragfile.write.analysis_record import noted_analysis
 from ragfile.write.chunk_upsert import are_chunks, upsert
 from ragfile.write.deletions import Removals
 from ragfile.write.draft import Draft, Transaction, batches, creation_time, numbered
+from ragfile.write.edit_vectors import FileVectors
 from ragfile.write.fields import own_fields, plain_metadata, to_utf8
-from ragfile.write.file_vectors import FileVectors
 from ragfile.write.stale_documents import StaleDocuments
 from ragfile.write.writer import parity_record
 
@@ -87,7 +87,7 @@ class Editor(Transaction):
                 _recorded_policy(self.archive) if chunking is None else chunking
             )
             self.vectors = FileVectors(self.archive, embedder, embedding_cache)
-            record = {"precision": 32, "metric": "cosine", **self.archive.config}
+            record: dict[str, Any] = {"precision": 32, "metric": "cosine", **self.archive.config}
             if chunking is not None:
                 record["chunking"] = self.policy.record()
             record = {name: v for name, v in (record | wanted).items() if name != "parity" or v}
@@ -116,6 +116,11 @@ class Editor(Transaction):
     def embedded(self) -> int:
         """Number of chunks embedded so far."""
         return self.vectors.embedded
+
+    @property
+    def embedding_calls(self) -> int:
+        """Number of calls to the embedder so far."""
+        return self.vectors.calls
 
     @property
     def generation(self) -> int:
@@ -370,11 +375,12 @@ class Editor(Transaction):
 
     def chunks(self, old: StoredDocument) -> list[Chunk]:
         """Return the chunks of a stored document, each with the document's metadata merged in."""
-        try:
-            return [self.archive.chunk(row) for row in old.file_rows]
-        except IndexError as error:  # a row of a live document is deleted
-            what = f"document {old.id!r} is live in part"
-            raise CorruptError(what, section="rag.tombs") from error
+        found, text = list(self.archive.chunks_of(old)), old.read().text
+        for chunk in found if text else ():
+            if chunk.start >= 0 and text[chunk.start : chunk.end] != chunk.content:
+                what = f"chunk {chunk.chunk_index} of {old.id!r} is not its stretch of the text"
+                raise CorruptError(what, section="rag.chunks")
+        return found
 
     # ---------------------------------------------------------------------------------- deleting --
 
@@ -476,7 +482,7 @@ class Editor(Transaction):
 
     def _is_dim_free(self) -> bool:
         """Return whether the dimension is open: no remaining vector, model or `dim=` fixes it."""
-        model = self.draft.record.get("model") or {}
+        model: Metadata = self.draft.record.get("model") or {}
         is_new = self.archive.file.reader.commit["generation"] == 1 and not self.archive.count
         return not (model.get("dims") or is_new or self.removals.leave_vectors())
 
@@ -512,7 +518,7 @@ def _locked(path: StrPath) -> _core.FileWriter:
 
 
 def _recorded_policy(archive: FileRows) -> dict[str, Any]:
-    recorded = archive.config.get("chunking") or {}
+    recorded: Metadata = archive.config.get("chunking") or {}
     parts = ("kind", "size", "overlap", "max_chars", "max_unit_tokens")
     named = {name: recorded[name] for name in parts if name in recorded}
     if (version := recorded.get("version", 1)) > CHUNK_VERSION:

@@ -3,23 +3,27 @@
 import datetime as dt
 import json
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ragfile.errors import CorruptError
 from ragfile.file import config
+from ragfile.ground.json_values import is_list, is_object, is_sequence
 from ragfile.records import Chunk, Document
 from ragfile.types import Metadata
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
 PLAIN = {str, int, float, bool, type(None)}
-CONVERTED = (np.generic, np.ndarray, dt.date, dt.time)
+CONVERTED: tuple[type, ...] = (np.generic, np.ndarray, dt.date, dt.time)
 
 
 def plain(value: object) -> object:
     """Return the JSON value for a number or array of numpy, a date or a time."""
     if isinstance(value, np.generic | np.ndarray):
-        return value.tolist()
+        return cast("NDArray[Any]", value).tolist()
     if isinstance(value, dt.date | dt.time):  # a datetime is a date
         return value.isoformat()
     raise TypeError(f"{type(value).__name__} is not a kind of JSON value")
@@ -54,9 +58,9 @@ def plain_metadata(metadata: Metadata) -> Metadata:
 
 
 def _plain_inside(value: object) -> object:
-    if isinstance(value, dict):
+    if is_object(value):
         return {name: _plain_inside(inner) for name, inner in value.items()}
-    if isinstance(value, list | tuple):
+    if is_sequence(value):
         return [_plain_inside(inner) for inner in value]
     return _plain_inside(plain(value)) if isinstance(value, CONVERTED) else value
 
@@ -101,7 +105,7 @@ def _text(value: object) -> bytes:
     """Return the text of a value; lists are joined."""
     if type(value) is not str:
         value = json.loads(_encode(value))  # as a reader will find it
-        if isinstance(value, list):
+        if is_list(value):
             value = " ".join(map(str, value))
     return b"" if value is None else to_utf8(str(value))
 

@@ -13,7 +13,7 @@ from ragfile.ground.urls import is_remote
 from ragfile.ingest.chunker import Policy
 from ragfile.net import fetcher
 from ragfile.search.file_rows import FileRows, rows_of
-from ragfile.types import Fields, StrPath
+from ragfile.types import Fields, Metadata, StrPath
 
 
 class Commit(TypedDict):
@@ -115,7 +115,8 @@ def stale_in(
         for entry in archive.file.stale_records
         for doc_id in entry["documents"]
     }
-    model, other = archive.config.get("model") or {}, open_embedder(embedder)
+    model: Metadata = archive.config.get("model") or {}
+    other = open_embedder(embedder)
     is_moved = Context.for_embedder(other) != Context.recorded(archive.config)
     found: dict[str, str] = {}
     for segment in archive.segments:

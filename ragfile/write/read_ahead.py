@@ -16,12 +16,12 @@ import os
 import pickle
 import queue
 import subprocess
-import sys
 import threading
 import warnings
 from collections import deque
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragfile.ground import python_process
 from ragfile.ingest.document_loader import Loading, SourceFailure
 from ragfile.ingest.source_files import SourceFile
 from ragfile.write.read_worker import BuildPart, Order, SourceRead
@@ -32,11 +32,6 @@ if TYPE_CHECKING:
 TASK_BYTES, TASK_FILES = 512 << 10, 32
 LARGE = 64 << 20
 AHEAD = 2  # tasks a worker
-# The parent alone handles interrupts, from the first import on.
-START = (
-    "import signal; signal.signal(signal.SIGINT, signal.SIG_IGN); import sys; sys.path[:] = {path!r}; "
-    "from ragfile.write import read_worker; read_worker.main()"
-)
 
 
 class Died(Exception):
@@ -54,12 +49,8 @@ class Worker:
     """One process that answers requests in order."""
 
     def __init__(self, order: Order) -> None:
-        if not sys.executable:
-            raise ValueError(
-                "jobs= starts processes of Python, and there is no interpreter to start"
-            )
         process = subprocess.Popen(
-            [sys.executable, "-c", START.format(path=sys.path)], stdin=subprocess.PIPE,
+            python_process.command("ragfile.write.read_worker"), stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )  # fmt: skip
         assert process.stdin is not None

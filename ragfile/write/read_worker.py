@@ -8,9 +8,7 @@ Its parent handles interrupts; it ends when its input does.
 
 from __future__ import annotations
 
-import os
 import pickle
-import signal
 import sys
 import warnings
 from dataclasses import dataclass, field
@@ -18,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from ragfile.embedding.embedded_text import Context
 from ragfile.embedding.protocol import open_embedder
+from ragfile.ground import system
 from ragfile.ingest.chunker import Policy
 from ragfile.ingest.document_loader import Loading, SourceFailure
 from ragfile.ingest.loaders.contract import Limits
+from ragfile.ingest.parser_process import ParserProcess
 from ragfile.ingest.source_files import SourceFile
 from ragfile.records import Chunk, Document
 
@@ -52,9 +52,9 @@ class SourceRead:
 
     checksum: str = ""
     size: int = 0
-    encodings: dict[str, str] = field(default_factory=dict)  # as Loading has them
-    events: list[SourceFailure | BuildPart] = field(default_factory=list)
-    warned: list[tuple[str, type[Warning]]] = field(default_factory=list)
+    encodings: dict[str, str] = field(default_factory=dict[str, str])  # as Loading has them
+    events: list[SourceFailure | BuildPart] = field(default_factory=lambda: [])
+    warned: list[tuple[str, type[Warning]]] = field(default_factory=list[tuple[str, type[Warning]]])
 
 
 @dataclass(slots=True)
@@ -96,11 +96,15 @@ class SourceReader:
         self.order, self.policy = order, order.policy
         self.embedder = None if order.embedder is None else open_embedder(order.embedder)
         self.context = Context.recorded(order.record)
+        self.parser = ParserProcess()
 
     def read(self, source: SourceFile) -> SourceRead:
         """Read one source, as Loading does."""
         order = self.order
-        loading = Loading([], limits=order.limits, errors=order.errors, encoding=order.encoding)
+        loading = Loading(
+            [], limits=order.limits, errors=order.errors, encoding=order.encoding,
+            parser=self.parser,
+        )  # fmt: skip
         found, reported = SourceRead(), 0
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
@@ -131,9 +135,8 @@ def _cut(document: Document, chunk: Chunk) -> Cut:
 
 def main() -> None:
     """Answer requests on stdin until it ends. Prints of loaders are sent to stderr."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
+    system.ignore_interrupts()
+    answers = system.take_stdout()
     questions = sys.stdin.buffer
     reader = SourceReader(pickle.load(questions))
     pickle.dump([], answers, protocol=5)

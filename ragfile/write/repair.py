@@ -1,6 +1,6 @@
 """Repair a file with the parity that it contains.
 
-The core finds the parity and reconstructs damaged bytes in a copy in memory (csrc/parity/repair.c). The copy is
+The core finds the parity and reconstructs damaged bytes in a copy in memory (csrc/parity/repair_file.c). The copy is
 verified as a whole before it is written, and replaces the file in one step, so a repair never leaves a
 file worse than it was.
 """
@@ -61,10 +61,12 @@ class RepairReport:
     path: str
     out: str
     is_written: bool = False
-    restored: list[DamagedStretch] = field(default_factory=list)
-    lost: list[DamagedStretch] = field(default_factory=list)
-    lost_documents: list[str] = field(default_factory=list)
-    remaining: list[tuple[str, int, str, str]] = field(default_factory=list)
+    restored: list[DamagedStretch] = field(default_factory=list[DamagedStretch])
+    lost: list[DamagedStretch] = field(default_factory=list[DamagedStretch])
+    lost_documents: list[str] = field(default_factory=list[str])
+    remaining: list[tuple[str, int, str, str]] = field(
+        default_factory=list[tuple[str, int, str, str]]
+    )
 
     @property
     def is_damaged(self) -> bool:

@@ -8,7 +8,6 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import zstandard
 
 from ragfile import _core
 from ragfile.errors import CorruptError
@@ -207,7 +206,7 @@ class SegmentSections:
 
     def _write_documents(self, by_id: np.ndarray, columns: dict[str, np.ndarray]) -> None:
         self.file.begin("rag.text", self.segment)
-        self.text = _core.StreamBuilder(self.file.write, _packer(), TEXT_BLOCK)
+        self.text = _core.StreamBuilder(self.file.write, TEXT_BLOCK)
         rows = _rows(columns)
         for number, count in _counted(by_id, columns["document"]):
             self._write_document(number, list(itertools.islice(rows, count)))
@@ -218,7 +217,9 @@ class SegmentSections:
     def _write_document(self, number: int, rows: list[tuple[int, ...]]) -> None:
         entry, spool = self.staging.documents.read(number), self.staging.texts
         text = spool.read(entry.text_at, entry.text_size)
-        at, size, placed, contents = self.text.write(text), len(text), [], []
+        at, size = self.text.write(text), len(text)
+        placed: list[tuple[int, int, int, int | None, int, int, int]] = []
+        contents: list[bytes] = []
         own_fields: list[bytes] = []
         for index, place, length, char_start, char_size, own, *_ in rows:
             start, content = self._span(text, size, place, length)
@@ -291,7 +292,8 @@ class SegmentSections:
         self, entry: StagedDocument, rows: list[tuple[int, ...]]
     ) -> list[list[bytes | None]]:  # fmt: skip
         """Return the indexed text of each row, for each field of metadata."""
-        shared, found = [self._read(place) for place in entry.fields], []
+        shared = [self._read(place) for place in entry.fields]
+        found: list[list[bytes | None]] = []
         for field, places in enumerate(zip(*rows, strict=True)):
             texts = {
                 place: self._read(field_stretch(place)) for place in set(places) - {AS_DOCUMENT}
@@ -305,7 +307,7 @@ class SegmentSections:
     def _write_meta(self, documents: int) -> None:
         self.file.begin("rag.meta", self.segment)
         size = WEB_META_BLOCK if self.is_for_web else META_BLOCK
-        stream = _core.StreamBuilder(self.file.write, _packer(), size)
+        stream = _core.StreamBuilder(self.file.write, size)
         for block in self.meta.blocks():
             stream.write(block)
         self.meta.close()
@@ -355,6 +357,7 @@ class Keywords:
         write(head + bytes(start - at - len(head)))
         for block in self._spool.blocks():
             write(block)
+        write(b"\0")  # readers with an exclusive end lose no character
         self._spool.close()
 
 
@@ -381,7 +384,3 @@ def _check_utf8(contents: list[bytes]) -> None:
             content.decode("utf-8", "surrogatepass")
     except UnicodeDecodeError:
         raise CorruptError("the text of a chunk is not UTF-8", section="rag.text") from None
-
-
-def _packer() -> Callable[[bytes], bytes]:
-    return zstandard.ZstdCompressor(level=3).compress

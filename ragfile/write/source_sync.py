@@ -5,7 +5,8 @@
 
 Files are compared by their bytes, not their times: a file whose checksum is stored in the documents is not parsed again.
 A document belongs to the source with its id, or with the part of its id before "#". Documents without a checksum did not come
-from files and are left alone. If a source exists but cannot be read, its documents stay.
+from files, nor did uploads to a server. They are left alone, even if a source with their id appears: the report lists it as
+kept. If a source exists but cannot be read, or disappears while the folder is read, its documents stay.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from __future__ import annotations
 import hashlib
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +23,14 @@ from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.chunker import Policy
 from ragfile.ingest.document_loader import Loading, SourceFailure
 from ragfile.ingest.loaders.contract import Limits
-from ragfile.ingest.source_files import Selection, Skipped, expanded, find
+from ragfile.ingest.source_files import (
+    Root,
+    Selection,
+    Skipped,
+    UnreadPath,
+    find,
+    labelled_roots,
+)
 from ragfile.search.file_rows import rows_of
 from ragfile.types import Errors, Fields, Metadata, Progress, Sources, StrPath, Tags
 from ragfile.write.editor import Editor
@@ -53,6 +61,8 @@ class SyncReport:
         recut: Sources with the same bytes that were split by an outdated chunk policy.
         removed: Ids of the removed documents.
         duplicates: Sources left out by `dedupe`, as (source, id with the same bytes).
+        kept: Ids that a source has, and a document that was written by hand or uploaded. The document
+            stays, and the source is left out; delete the document to take the source.
         unchanged: Number of unchanged sources.
         embedded: Number of chunks that were embedded.
         deletions: A record of each deleted document; see `Editor`.
@@ -65,18 +75,19 @@ class SyncReport:
 
     path: str
     dry_run: bool = False
-    added: list[str] = field(default_factory=list)
-    changed: list[str] = field(default_factory=list)
-    moved: list[tuple[str, str]] = field(default_factory=list)
-    recut: list[str] = field(default_factory=list)
-    removed: list[str] = field(default_factory=list)
-    duplicates: list[tuple[str, str]] = field(default_factory=list)
+    added: list[str] = field(default_factory=list[str])
+    changed: list[str] = field(default_factory=list[str])
+    moved: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    recut: list[str] = field(default_factory=list[str])
+    removed: list[str] = field(default_factory=list[str])
+    duplicates: list[tuple[str, str]] = field(default_factory=list[tuple[str, str]])
+    kept: list[str] = field(default_factory=list[str])
     unchanged: int = 0
     embedded: int = 0
-    deletions: list[dict[str, Any]] = field(default_factory=list)
-    failures: list[SourceFailure] = field(default_factory=list)
-    skipped: list[Skipped] = field(default_factory=list)
-    encodings: dict[str, str] = field(default_factory=dict)
+    deletions: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
+    failures: list[SourceFailure] = field(default_factory=list[SourceFailure])
+    skipped: list[Skipped] = field(default_factory=list[Skipped])
+    encodings: dict[str, str] = field(default_factory=dict[str, str])
     generation: int = 0
     seconds: float = 0.0
 
@@ -213,15 +224,20 @@ class SourcePlan:
             source.id: source
             for source in find(loading.sources, loading.skipped, selection=loading.selection)
         }
+        self.foreign: set[str] = set()  # ids of documents that did not come from these sources
+        self.places: dict[str, str] = {}  # the path that each source was read from
         self.documents, checksums = self._owned(archive)
         self._refuse_to_empty(archive)
+        taken = self._taken()
         sums = {name: self._checksum(source) for name, source in self.sources.items()}
         new: list[str] = []
         for name, checksum in sums.items():
             ids = self.documents.get(name)
             if checksum is None:
                 continue
-            if ids is None:
+            if ids is None and name in taken:
+                report.kept.append(name)
+            elif ids is None:
                 new.append(name)
             elif any(checksums[doc_id] != checksum for doc_id in ids):
                 report.changed.append(name)
@@ -230,8 +246,8 @@ class SourcePlan:
             else:
                 report.unchanged += 1
         gone = [name for name in self.documents if name not in self.sources] if removes else []
-        closed = self._closed_folders() if gone else []
-        gone = [name for name in gone if not any(name.startswith(folder) for folder in closed)]
+        closed = self._closed() if gone else []
+        gone = [name for name in gone if not any(self._is_below(name, path) for path in closed)]
         self._match_moves(new, gone, sums, checksums)
         if dedupe:
             self._leave_out_duplicates(sums, checksums)
@@ -249,29 +265,26 @@ class SourcePlan:
                 report.added.remove(name)
                 report.duplicates.append((name, first[sums[name]]))
 
-    def _closed_folders(self) -> list[str]:
-        """Return the id prefixes of folders that cannot be listed, whose documents therefore stay."""
-        found: list[str] = []
-        for path in [skipped.path for skipped in self.loading.skipped]:
-            if not os.path.isdir(path) or os.path.islink(path):
-                continue
-            try:
-                os.listdir(path)
-            except OSError as error:
-                self.report.failures.append(
-                    SourceFailure(path, error.strerror or str(error), type(error).__name__)
-                )
-                below = [
-                    os.path.relpath(path, root)
-                    for root, _ in expanded(self.loading.sources)
-                    if os.path.isdir(root)
-                ]
-                found += [
-                    "" if name == "." else name + "/"
-                    for name in below
-                    if name.split(os.sep)[0] != os.pardir
-                ]
-        return found
+    def _closed(self) -> list[str]:
+        """Return the paths that could not be read or have just disappeared: what came from there stays."""
+        found = [one for one in self.loading.skipped if isinstance(one, UnreadPath)]
+        self.report.failures += [SourceFailure(one.path, one.reason, "OSError") for one in found]
+        return [one.path for one in found]
+
+    def _is_below(self, name: str, path: str) -> bool:
+        """Return whether a source was read from a path or from below it."""
+        place, roots = self.places.get(name, ""), labelled_roots(self.loading.sources)
+        if any(_is_under(one, path) for root in roots for one in (place, _path(place, root))):
+            return True
+        if not os.path.isabs(place):
+            return False
+        # an older file has the whole path, perhaps spelled in another way: the names decide
+        below = (
+            os.path.relpath(path, root.path).replace(os.sep, "/")
+            for root in roots
+            if _is_under(path, root.path)
+        )
+        return any(one in (".", name) or name.startswith(one + "/") for one in below)
 
     def _owned(self, archive: FileRows) -> tuple[dict[str, list[str]], dict[str, str]]:
         """Return the ids of each source's documents, and the checksum of each document that came from a file."""
@@ -279,14 +292,22 @@ class SourcePlan:
         checksums: dict[str, str] = {}
         for segment in archive.segments:
             for old in segment.live_documents():
-                metadata = old.fields.get("metadata", {})
-                if isinstance(checksum := metadata.get("checksum"), str):
-                    doc_id = old.id
+                metadata, doc_id = old.fields.get("metadata", {}), old.id
+                checksum = metadata.get("checksum")
+                if isinstance(checksum, str):
                     checksums[doc_id] = checksum
-                    if "upload" in metadata:  # sent to a server, so no folder has it
-                        continue
-                    owned.setdefault(self._owner(doc_id, metadata.get("path")), []).append(doc_id)
+                if not isinstance(checksum, str) or "upload" in metadata:
+                    self.foreign.add(doc_id)
+                    continue
+                name = self._owner(doc_id, metadata.get("path"))
+                owned.setdefault(name, []).append(doc_id)
+                self.places[name] = str(old.fields.get("source", ""))
         return owned, checksums
+
+    def _taken(self) -> set[str]:
+        """Return the names of sources that would replace a document that did not come from them."""
+        ends = ((doc_id, end) for doc_id in self.foreign for end in _ends(doc_id))
+        return {doc_id[:end] for doc_id, end in ends if doc_id[:end] in self.sources}
 
     def _owner(self, doc_id: str, path: object) -> str:
         """Return the source of a document: its recorded path, else the longest source that starts its id."""
@@ -301,10 +322,23 @@ class SourcePlan:
 
     def _refuse_to_empty(self, archive: FileRows) -> None:
         """Refuse empty sources: an empty folder is most often an unmounted one."""
-        if self.removes and not self.sources and self.documents:
+        if not self.removes or not self.documents:
+            return
+        if not self.sources:
             raise ValueError(
                 f"no file in the sources: sync would remove all {len(self.documents)} documents of {archive.path}; delete them by id if so"
             )
+        paths = [source.path for source in self.sources.values()]
+        for root in labelled_roots(self.loading.sources):
+            lost = [
+                place for place in self.places.values() if _is_under(_path(place, root), root.path)
+            ]
+            is_empty = not any(_is_under(path, root.path) for path in paths)
+            if lost and is_empty and os.path.isdir(root.path):
+                raise ValueError(
+                    f"no file in {root.path}: sync would remove all {len(lost)} documents that came from it; "
+                    "leave it out of the sources if so"
+                )
 
     def _checksum(self, source: SourceFile) -> str | None:
         try:
@@ -335,6 +369,24 @@ class SourcePlan:
         self.report.removed = [
             doc_id for name in gone if name not in moved for doc_id in self.documents[name]
         ]
+
+
+def _path(place: str, root: Root) -> str:
+    """Return the path of a recorded source if it came from a root; older files record whole paths."""
+    if root.label and not place.startswith(root.label + "/"):
+        return place
+    return os.path.join(root.folder, place.removeprefix(root.label + "/" if root.label else ""))
+
+
+def _is_under(path: str, folder: str) -> bool:
+    """Return whether a path is a folder or below it."""
+    return path == folder or path.startswith(os.path.join(folder, ""))
+
+
+def _ends(doc_id: str) -> Iterator[int]:
+    """Yield the ends of the parts of an id that a source can have: before each "#", and the whole id."""
+    yield from (at for at, character in enumerate(doc_id) if character == "#")
+    yield len(doc_id)
 
 
 class _SyncWork:
@@ -374,6 +426,9 @@ class _SyncWork:
             document.tags = tuple(dict.fromkeys([*document.tags, *self.tags]))
             document.metadata = {**document.metadata, **self.metadata}
             if (chunks := self.loading.cut(document, self.writer.policy)) is None:
+                continue
+            if document.id in self.plan.foreign:
+                self.plan.report.kept.append(document.id)
                 continue
             known = document.id if old_name == name else old_name + document.id.removeprefix(name)
             if known in before and known != document.id:

@@ -1,11 +1,11 @@
 """Temporary files that are written once and read at random offsets."""
 
 import contextlib
-import os
-import tempfile
 from collections.abc import Iterator
 
 import numpy as np
+
+from ragfile.ground import system
 
 COPY = 1 << 20  # bytes of a block that blocks() yields
 SMALL = 1 << 20  # bytes of a pile that stay in memory
@@ -15,7 +15,7 @@ class Spool:
     """An unnamed temporary file next to the file being written."""
 
     def __init__(self, folder: str) -> None:
-        self._file = tempfile.TemporaryFile(dir=folder, buffering=COPY)  # noqa: SIM115 - close()
+        self._file = system.unnamed_file(folder, buffering=COPY)
         self._clean, self.folder = True, folder
         self.size = 0
 
@@ -33,7 +33,7 @@ class Spool:
     def put(self, at: int, data: bytes | memoryview) -> None:
         """Write data at an offset, in a spool without append()."""
         try:
-            os.pwrite(self._file.fileno(), data, at)
+            system.write_at(self._file.fileno(), data, at)
         except OSError as error:
             raise self._named(error) from None
         self.size = max(self.size, at + len(data))
@@ -41,7 +41,7 @@ class Spool:
     def read(self, at: int, size: int) -> bytes:
         """Read bytes at an offset."""
         self._flush()
-        return os.pread(self._file.fileno(), size, at) if size else b""
+        return system.read_at(self._file.fileno(), size, at) if size else b""
 
     def blocks(self) -> Iterator[bytes]:
         """Yield the whole content in blocks."""

@@ -49,7 +49,8 @@ def byte_offsets(text: str, raw: bytes, positions: Iterable[int]) -> dict[int, i
     """Return the UTF-8 offsets of code points, for positions in any order."""
     if len(raw) == len(text):
         return {p: p for p in positions}
-    found, at, before = {}, 0, 0
+    found: dict[int, int] = {}
+    at, before = 0, 0
     for p in sorted(set(positions)):
         at += len(to_utf8(text[before:p]))
         found[p], before = at, p

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 import numpy as np
 
 from ragfile.ground.extras import optional
+from ragfile.ground.json_values import is_object
 from ragfile.records import Chunk
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class TableColumns:
 
 def _metadata(value: object) -> dict[str, Any]:
     found = json.loads(value) if isinstance(value, str) else value
-    if found is not None and not isinstance(found, dict):
+    if found is not None and not is_object(found):
         raise ValueError(f"metadata of a row are an object, not {value!r:.80}")
     return dict(found or {})
 

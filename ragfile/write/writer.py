@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Hashable, Iterable, Sequence
 from operator import index
 from typing import Any
@@ -11,6 +13,7 @@ import numpy as np
 from ragfile import _core
 from ragfile.embedding.embedded_text import Context
 from ragfile.embedding.protocol import Embedder, open_embedder
+from ragfile.file.arrow import MODEL, MODEL_KEYS
 from ragfile.file.config import METRICS, STATIC_WEIGHT, TRANSFORMER_WEIGHT
 from ragfile.ground.atomic_replace import spare_unless_ragfile
 from ragfile.ground.urls import refuse_remote
@@ -28,6 +31,8 @@ def model_record(embedder: Embedder | None, spec: str | None) -> dict[str, Any] 
     if embedder is None:
         return None
     name = spec and spec.partition("?")[0]
+    if name and os.path.exists(name.partition(":")[2]):
+        name = embedder.model.name  # a path of this machine means nothing on another
     return {**embedder.model.record(), "spec": name}
 
 
@@ -104,11 +109,22 @@ class Writer(Transaction):
             ModelError: Some chunks have vectors and others neither a vector nor None.
             ValueError: A chunk or a vector is malformed.
         """
+        self._take_model(chunks)
         batched = batches(chunks, vectors)
         if order is not None:
             batched = numbered(batched, order, len(self))
         for batch, given in batched:
             self.draft.add_chunks(batch, given)
+
+    def _take_model(self, table: object) -> None:
+        """Record the model of an Arrow table from `to_arrow()`, unless the file has one or chunks."""
+        metadata: dict[bytes, bytes] | None = getattr(
+            getattr(table, "schema", None), "metadata", None
+        )
+        is_new = self.embedder is None and not self.draft.record["model"] and not len(self)
+        if is_new and isinstance(metadata, dict) and MODEL in metadata:
+            found = json.loads(metadata[MODEL])
+            self.draft.record |= {name: found[name] for name in MODEL_KEYS if name in found}
 
     def add_documents(
         self, documents: Iterable[Document | Fields], vectors: SomeVectors | None = None

@@ -166,5 +166,5 @@ def test_wrong_calls_are_refused_and_write_nothing(store, call, error):
 
 
 def test_a_retriever_of_a_file_that_is_not_there_says_so(tmp_path):
-    with pytest.raises(FileNotFoundError, match="is not there"):
+    with pytest.raises(FileNotFoundError, match="needs an existing file"):
         RagfileRetriever(path=tmp_path / "missing.ragfile").invoke("keys")

@@ -98,7 +98,7 @@ def test_what_was_saved_answers_the_same(tmp_path):
         assert after.search_sync(query, 4) == before.search_sync(query, 4)
     assert after.documents == before.documents
     assert after.chunk_refs[0] == ChunkRef("birds", "chunk-0")
-    assert (after.embedding_dim, after.model_name, after.index.class_name) == (
+    assert (after.embedding_dim, after.model_name, after.collection.index.class_name) == (
         64,
         "hashing",
         "IndexFlatIP",
@@ -299,7 +299,7 @@ def opened(path):
     path = Path(path)
     if path.suffix == ".ragmd":
         return SingleFileRAGService("local", "hashing", ragmd_path=path, embedder=Hashing())
-    return GenericRAGService("local", "hashing", folder=path.parent, embedder=Hashing())
+    return GenericRAGService("local", "hashing", data_dir=path.parent, embedder=Hashing())
 
 
 @pytest.mark.parametrize("name", ["embeddings.ragmd", "vectors-hashing.faiss"])
@@ -333,7 +333,7 @@ def test_two_files_and_one_give_the_same_answers_and_faiss_reads_the_index(tmp_p
 
 
 def test_a_model_with_a_path_in_its_name_stays_in_the_folder(tmp_path):
-    rag = GenericRAGService("st", "../../BAAI/bge small", folder=tmp_path)
+    rag = GenericRAGService("st", "../../BAAI/bge small", data_dir=tmp_path)
     assert {Path(path).parent for path in rag.paths} == {tmp_path}
 
 
@@ -390,3 +390,35 @@ def test_an_embedder_that_the_service_made_is_closed_with_it(tmp_path):
 
 def test_a_document_gives_the_text_of_a_chunk():
     assert document("birds", "herons ", "owls").get_chunk_text("chunk-1") == "owls"
+
+
+def test_a_service_does_not_undo_what_another_one_saved(tmp_path):
+    path = tmp_path / "kb.ragmd"
+    filled(path)
+    first, second = service(path), service(path)
+    for rag in (first, second):
+        rag.initialize_search_backend()
+    first.add_document_sync(document("trees", "oaks are old "))
+    first.save()
+    second.add_document_sync(document("seas", "tides turn twice a day "))
+    with pytest.raises(ragfile.ConflictError, match=r"kb\.ragmd.*load it again"):
+        second.save()
+    assert set(ragmd_reader.load(path).documents) == {"birds", "rocks", "trees"}
+    second.initialize_search_backend()
+    second.add_document_sync(document("seas", "tides turn twice a day "))
+    second.save()
+    second.save()  # its own content
+    assert set(ragmd_reader.load(path).documents) == {"birds", "rocks", "trees", "seas"}
+
+
+def test_of_two_services_that_begin_with_no_file_the_second_is_refused(tmp_path):
+    path = tmp_path / "kb.ragmd"
+    first, second = service(path), service(path)
+    for rag in (first, second):
+        rag.initialize_search_backend()
+        rag.add_document_sync(document(f"of-{id(rag)}", "some text "))
+    first.save()
+    with pytest.raises(ragfile.ConflictError):
+        second.save()
+    second.save_to_ragmd(tmp_path / "other.ragmd")
+    assert set(ragmd_reader.load(path).documents) == {f"of-{id(first)}"}

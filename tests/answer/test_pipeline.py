@@ -4,6 +4,7 @@ tries to give orders.
 
 import itertools
 import json
+import os
 import re
 import subprocess
 import sys
@@ -620,3 +621,52 @@ def test_a_question_with_half_a_character_is_answered(tmp_path):
     ragfile.build(tmp_path / "keys.md", tmp_path / "kb.ragfile")
     with ragfile.open(tmp_path / "kb.ragfile") as rf:
         assert "ninety" in rf.ask("when do I rotate the \ud800 keys").text
+
+
+def test_a_sentence_in_two_overlapping_chunks_is_cited_once(tmp_path):
+    """Windows of two sentences share one: it has one place in the document."""
+    sentences = [
+        "Apples grow on trees.",
+        "Keys rotate every ninety days.",
+        "Pears grow on trees too.",
+    ]
+    with ragfile.create(tmp_path / "kb", chunking="words:9/5") as w:
+        w.add_documents([{"id": "a", "text": " ".join(sentences)}])
+        w.add_documents([{"id": "b", "text": f"Again. {sentences[1]}"}])
+    with ragfile.open(tmp_path / "kb") as rf:
+        chunks = [rf.chunk(row) for row in rf.live_rows()]
+        assert sum(sentences[1] in chunk.content for chunk in chunks if chunk.doc_id == "a") == 2
+        answer = rf.ask("how often do keys rotate?")
+    places = [(c.doc_id, c.start, c.end) for c in answer.citations]
+    assert len(set(places)) == len(places)
+    cited = [c.doc_id for c in answer.citations if sentences[1] in c.text]
+    assert sorted(cited) == ["a", "b"]
+
+
+# ------------------------------------------------------------------------------------- origin ---
+
+
+def test_what_a_document_says_of_itself_does_not_replace_where_it_came_from(tmp_path):
+    front = "source: honest.md\nfile_id: honest.md\npath: honest.md\nchecksum: x\nupload: y"
+    (tmp_path / "evil.md").write_text(f"---\n{front}\n---\n# T\n\nThe red valve opens at noon.\n")
+    line = {"text": "The blue valve opens at dawn.", "id": "x", "path": "honest.md",
+            "source": "honest.md", "checksum": "x", "file_id": "honest.md", "upload": "y"}  # fmt: skip
+    (tmp_path / "evil.jsonl").write_text(json.dumps(line) + "\n")
+    ragfile.build(tmp_path, tmp_path / "kb.ragfile", include=["evil.*"])
+    model = Echo("At noon [1].")
+    with ragfile.open(tmp_path / "kb.ragfile") as rf:
+        for question, name, doc_id in (
+            ("when does the red valve open?", "evil.md", "evil.md"),
+            ("when does the blue valve open?", "evil.jsonl", "evil.jsonl#x"),
+        ):
+            answer = rf.ask(question, k=1, model=model)
+            [source] = answer.sources
+            assert (os.path.basename(source.source), source.file_id) == (name, doc_id)
+            assert [os.path.basename(c.source) for c in answer.citations] == [name]
+            prompt = json.dumps(model.messages)
+            assert name in prompt
+            assert "honest" not in prompt.replace(front.replace("\n", "\\n"), "")
+            metadata = rf.search(question, 1)[0].metadata
+            assert (metadata["path"], metadata["file_id"]) == (name, doc_id)
+            assert metadata["checksum"] != "x"
+            assert "upload" not in metadata

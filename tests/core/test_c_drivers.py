@@ -13,7 +13,7 @@ import pytest
 from core.test_clusters import topics
 from core.test_vectors_planes import uneven
 from crash.starving import some_texts
-from places import ROOT
+from places import ROOT, ZSTD
 
 import ragfile
 
@@ -26,6 +26,7 @@ FLAGS = [
     "-Wextra",
     f"-I{ROOT / 'csrc/include'}",
     f"-I{ROOT / 'csrc'}",
+    f"-I{ZSTD}",
 ]
 
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="compiled by the test")
@@ -35,10 +36,11 @@ pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="compiled by the 
 def core(tmp_path_factory):
     """The objects of the core, and the flags that link with them."""
     if COUNTED:
-        return [*map(str, sorted((ROOT / COUNTED).glob("*/*.o"))), "--coverage"]
+        libzstd = next((ROOT / "build").glob("temp.*/build/pinned/*/zstd/zstd.o"))
+        return [*map(str, sorted((ROOT / COUNTED).glob("*/*.o"))), str(libzstd), "--coverage"]
     folder = tmp_path_factory.mktemp("core")
-    sources = [str(path) for path in sorted((ROOT / "csrc").glob("*/*.c"))]
-    half = len(sources) // 2
+    sources = [str(path) for path in [ZSTD / "zstd.c", *sorted((ROOT / "csrc").glob("*/*.c"))]]
+    half = len(sources) // 3
     making = [
         subprocess.Popen([compiler(), *FLAGS, "-w", "-c", *some], cwd=folder)
         for some in (sources[:half], sources[half:])
@@ -72,7 +74,7 @@ def some_file(path, rows, **options):
     """A file with texts, words and vectors, two passages a document."""
     chunks = [
         {
-            "doc_id": f"d{i // 2:04d}" + "x" * (i // 2 % 40 * 50),
+            "doc_id": f"d{i // 2:04d}" + "x" * (i // 2 % 40 * 25),
             "chunk_index": i % 2,
             "content": text,
             "metadata": {"n": i},
@@ -106,7 +108,17 @@ def test_pairs_that_were_changed_are_read_or_refused(core, tmp_path):
     assert f"{ROUNDS} changes of each" in run(core, tmp_path, sources, ROUNDS, *seeds)
 
 
+def test_compressed_blocks_that_were_changed_are_read_or_refused(core, tmp_path):
+    seeds = sorted((ROOT / "csrc/tests/fuzz/corpus_frames").iterdir())
+    sources = ["fuzz/replay.c", "fuzz/frames.c"]
+    assert f"{ROUNDS} changes of each" in run(core, tmp_path, sources, ROUNDS, *seeds)
+
+
 def test_parity_that_was_changed_repairs_or_is_refused(core, tmp_path):
     files = sorted((ROOT / "spec/vectors/parity").glob("*.ragfile"))
     said = run(core, tmp_path, ["drivers/parity_fuzz.c"], ROUNDS // 3, 1, *files)
     assert "repairs" in said
+
+
+def test_writers_wait_for_one_another_and_none_takes_the_lock_after_it_gave_up(core, tmp_path):
+    assert run(core, tmp_path, ["drivers/lock_wait.c"], tmp_path) == "all had their turns\n"

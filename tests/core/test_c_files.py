@@ -3,11 +3,10 @@
 import re
 import shutil
 import subprocess
-from pathlib import Path
 
 import pytest
+from places import ROOT, ZSTD
 
-ROOT = Path(__file__).parents[2]
 C_FILES = sorted(p for p in (ROOT / "csrc").rglob("*.[ch]") if not p.name.endswith("_tables.h"))
 KERNELS = [p for p in C_FILES if p.suffix == ".c" and "__attribute__((target" in p.read_text()]
 COMPILER = shutil.which("cc")
@@ -198,7 +197,8 @@ def test_a_file_opens_with_what_it_is(path):
 def test_every_global_symbol_of_the_core_begins_with_rag(tmp_path):
     for path in (ROOT / "csrc").glob("*/*.c"):
         made = tmp_path / f"{path.stem}.o"
-        flags = ["-std=gnu11", "-O0", "-w", f"-I{ROOT / 'csrc/include'}", f"-I{ROOT / 'csrc'}"]
+        folders = [ROOT / "csrc/include", ROOT / "csrc", ZSTD]
+        flags = ["-std=gnu11", "-O0", "-w", *(f"-I{folder}" for folder in folders)]
         subprocess.run([COMPILER, *flags, "-c", str(path), "-o", str(made)], check=True)
     listed = subprocess.run(
         ["nm", "-g", "--defined-only", *map(str, tmp_path.glob("*.o"))],

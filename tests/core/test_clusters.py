@@ -299,7 +299,7 @@ def test_the_estimate_holds_for_the_built_in_models_vectors(pages, effort):
     rows, asked = pages
     assert len(rows) > 5000
     told, true = told_and_true(rows, asked, 100, effort)
-    assert abs(told - true) < 0.06
+    assert abs(told - true) < 0.08
 
 
 @pytest.mark.parametrize("effort", [0, -0.5, 1.5, float("nan")])

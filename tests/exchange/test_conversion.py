@@ -56,6 +56,7 @@ WHOLE = {
     "parquet": (".parquet", "pyarrow"),
     "sqlite-vec": (".sqlite", "sqlite_vec"),
     "duckdb": (".duckdb", "duckdb"),
+    "jsonl": (".jsonl", None),
 }
 
 
@@ -65,7 +66,7 @@ def needs(package):
     if package == "duckdb":
         needs("pyarrow")  # which hands over the rows
     if package == "sqlite_vec" and not hasattr(sqlite3.Connection, "enable_load_extension"):
-        pytest.skip("this Python's sqlite3 cannot load extensions")
+        pytest.importorskip("pysqlite3", reason="this Python's sqlite3 cannot load extensions")
 
 
 @pytest.mark.parametrize("kind", WHOLE)
@@ -135,9 +136,11 @@ def test_a_sqlite_vec_table_answers_a_query(tmp_path):
     needs("sqlite_vec")
     import sqlite_vec
 
+    from ragfile.exchange.stores.sqlite_vec import library
+
     of = collection()
     conversion.write(of, tmp_path / "x.db")
-    database = sqlite3.connect(tmp_path / "x.db")
+    database = library().connect(tmp_path / "x.db")
     database.enable_load_extension(True)
     sqlite_vec.load(database)
     query = "SELECT rowid FROM chunk_vectors WHERE embedding MATCH ? AND k = 1"
@@ -152,7 +155,9 @@ def test_a_duckdb_table_answers_a_query(tmp_path):
     of = collection(dim=16)
     conversion.write(of, tmp_path / "x.duckdb")
     with duckdb.connect(str(tmp_path / "x.duckdb")) as database:
-        query = "SELECT row_id FROM chunks ORDER BY array_distance(embedding, ?::FLOAT[16]) LIMIT 1"
+        query = (
+            'SELECT "row" FROM documents ORDER BY array_distance(embedding, ?::FLOAT[16]) LIMIT 1'
+        )
         assert database.execute(query, [of.index.vectors[7].tolist()]).fetchone() == (7,)
 
 

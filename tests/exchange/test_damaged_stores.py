@@ -68,7 +68,7 @@ def test_a_table_without_texts_or_vectors_is_refused(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     path = tmp_path / "x.parquet"
     parquet.write_table(pyarrow.table({"words": ["a"]}), path)
-    with pytest.raises(FormatError, match=r"columns text and embedding; this one has \['words'\]"):
+    with pytest.raises(FormatError, match="no column has vectors among words: name it with --map"):
         conversion.read(path)
 
 

@@ -7,6 +7,7 @@ Both must refuse (ours with a FormatError, never anything else) or both must fin
 
 import json
 import random
+import re
 import sys
 import time
 
@@ -29,10 +30,12 @@ def seeds():
     odd.pair = {"indent": 4, "extra": {"kept": None}}
     odd.sections = [("Chunks", "Mine", "## Mine\n\n~~~\n## not\n~~~")]
     plain = minimal().encode()
+    whole = rendered(collection(documents=2, chunks=2, dim=4))
     return [
         plain,
-        rendered(collection(documents=2, chunks=2, dim=4)),
+        whole,
         rendered(odd),
+        *(re.sub(rb"document_checksums:\n(  .*\n)+", b"", one) for one in (whole, rendered(odd))),
         plain.replace(b"\n", b"\r\n"),
     ]
 

@@ -32,6 +32,6 @@ def test_no_name_is_documented_twice(documented):
 
 def test_every_adapter_that_the_guides_use_is_documented(documented):
     text = "".join(page.read_text() for page in (ROOT / "docs/guides").glob("*.md"))
-    used = set(re.findall(r"ragfile\.(adapters\.\w+)", text)) - {"adapters.sqlrooms_run"}
+    used = set(re.findall(r"ragfile\.(adapters\.\w+)", text)) - {"adapters.run_sqlrooms"}
     assert used
     assert used <= set(documented)

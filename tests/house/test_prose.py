@@ -25,7 +25,6 @@ YOU = r"\b(?:you|your|yours|yourself)\b"
 GOALS = {"what-clauses": 1.0, "say and tell": 1.0, "lie": 0.3, "somebody": 0.3}
 # area -> ceilings above the goals, lowered after each rewrite
 CEILINGS = {
-    ("csrc", "lie"): 0.7,
     ("tests", "what-clauses"): 12.2,
     ("tests", "say and tell"): 7.2,
     ("tests", "lie"): 1.3,

@@ -290,7 +290,8 @@ def test_the_website_can_be_built(tmp_path, web_files):
         pytest.importorskip(package, reason="the extra docs is not installed")
     for name in ("Makefile", "mkdocs.yml"):
         shutil.copy(ROOT / name, tmp_path)
-    for path in [*ROOT.glob("*.md"), ROOT / "LICENSE", *(ROOT / "bench").glob("*.[mp][dy]")]:
+    core = [ROOT / "csrc/README.md", ROOT / "csrc/example.c"]
+    for path in [*ROOT.glob("*.md"), ROOT / "LICENSE", *core, *ROOT.glob("bench/*.[mp][dy]")]:
         (tmp_path / path.relative_to(ROOT)).parent.mkdir(exist_ok=True)
         shutil.copy(path, tmp_path / path.relative_to(ROOT))
     for folder in ("docs", "spec"):

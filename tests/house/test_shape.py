@@ -20,6 +20,7 @@ THEIRS = {
     "_replace": "named tuples",
     "_asdict": "named tuples",
     "_exit": "os",
+    "_current_frames": "sys",
     "_import_from_c_capsule": "pyarrow",
     "_dict": "the document store of LangChain, which has no other way to read it",
 }

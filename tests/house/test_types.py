@@ -11,6 +11,7 @@ import sys
 
 import pytest
 from places import ROOT
+from stubs import write_stubs
 
 import ragfile
 
@@ -77,10 +78,43 @@ def test_every_mistake_is_reported_and_nothing_else(check, tmp_path):
     assert reported(output) == marked, output
 
 
+STRICT = {
+    "typeCheckingMode": "strict",
+    "pythonVersion": "3.11",
+    "stubPath": "stubs",
+    # Not every extra is installed, and some packages have no stubs.
+    "reportMissingImports": False,
+    "reportMissingModuleSource": False,
+    "reportMissingTypeStubs": False,
+    "reportUnnecessaryIsInstance": False,  # callers without a type checker get clear errors, too
+    "reportPrivateUsage": False,  # test_shape.py refuses them; class decorators confuse pyright
+}
+
+
 @checker("pyright")
-def test_the_package_passes():
+def test_the_package_passes_pyright_strict(tmp_path):
+    write_stubs(tmp_path / "stubs")
+    package = os.path.relpath(ROOT / "ragfile", tmp_path.resolve())
+    settings = STRICT | {"include": [package], "extraPaths": [str(ROOT)]}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
+    output = run(tmp_path, "pyright", "--pythonpath", sys.executable, "-p", ".")
+    assert re.search(r"\b0 errors", output), output
+    assert "No source files" not in output, output
+
+
+@checker("pyright")
+@pytest.mark.skipif(
+    importlib.util.find_spec("pyarrow") is None, reason="pyarrow and its like are not installed"
+)
+def test_the_package_passes_with_the_types_of_other_packages():
     output = run(ROOT, "pyright", "--pythonpath", sys.executable)
     assert re.search(r"\b0 errors", output), output
+
+
+@checker("mypy")
+def test_the_package_passes_mypy_strict(tmp_path):
+    output = run(ROOT, "mypy", "--cache-dir", str(tmp_path))
+    assert "no issues" in output, output
 
 
 def test_what_pyright_is_told_to_ignore_has_a_rule_and_a_reason():
@@ -110,8 +144,10 @@ def test_what_checkers_see_is_what_is_imported_on_use():
     tree = ast.parse((ROOT / "ragfile/__init__.py").read_text())
     shown = {
         alias.asname: node.module
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module != "importlib"
+        for block in tree.body
+        if isinstance(block, ast.If)
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
         for alias in node.names
     }
     assert shown == {name: f"ragfile.{home}" for name, home in ragfile._HOMES.items()}

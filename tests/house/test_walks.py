@@ -18,7 +18,8 @@ from ragfile.embedding.protocol import Model
 from ragfile.file.row_segment import RowSegment
 
 PACKAGE = str(Path(ragfile.__file__).parent)
-HYBRID, DATASET, ASK, HTTP = 14, 22, 24, 32
+HYBRID, DATASET, ASK = 14, 22, 24
+HTTP = 33  # one more since a key has its share of the requests
 QUESTION = "alpha beta"
 
 

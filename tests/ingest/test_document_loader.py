@@ -50,7 +50,7 @@ def test_a_document_says_what_its_file_is(tmp_path, monkeypatch):
         "created_at": "1970-01-02T00:00:00Z",
         "title": "The Guide",
     }
-    assert document.source == str(tmp_path / "sub/folder/guide.md")
+    assert document.source == "sub/folder/guide.md"
 
 
 def test_a_pdf_keeps_its_pages_and_no_chunk_crosses_one(tmp_path):
@@ -85,7 +85,8 @@ def test_pages_are_limited(tmp_path):
 
 
 def test_a_missing_pdf_library_names_the_extra(tmp_path, monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "pypdfium2", None)
+    write(tmp_path, "pypdfium2.py", "raise ModuleNotFoundError('none', name='pypdfium2')")
+    monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(LoadError, match=r"ragfile\[ingest\]"):
         load(write(tmp_path, "a.pdf", made.pdf("x")))
 
@@ -281,11 +282,45 @@ def test_a_file_that_says_nothing_of_its_size_is_read_up_to_the_limit(tmp_path, 
     path = write(tmp_path, "grows.txt", "x" * 100)
     monkeypatch.setattr(
         "ragfile.ingest.document_loader.os.fstat",
-        lambda _: types.SimpleNamespace(st_size=0, st_mtime=0),
+        lambda _: types.SimpleNamespace(st_size=0, st_mtime=0, st_mtime_ns=0, st_ctime_ns=0),
     )
     with pytest.raises(LoadError, match="more than 99 bytes"):
         load(path, limits=Limits(max_bytes=99))
     assert only(path, limits=Limits(max_bytes=100)).text == "x" * 100
+
+
+def test_a_file_that_changes_once_while_it_is_read_is_taken_whole(tmp_path, monkeypatch):
+    """The change falls between its first half and its second, and both have one length."""
+    path = write(tmp_path, "a.txt", "a" * 1000)
+    changed_between(path, monkeypatch, ["b" * 1000])
+    assert only(path).text == "b" * 1000
+
+
+def test_a_file_that_keeps_changing_is_named_as_failed(tmp_path, monkeypatch):
+    path = write(tmp_path, "a.txt", "a" * 1000)
+    write(tmp_path, "b.txt", "another file")
+    changed_between(path, monkeypatch, [letter * 1000 for letter in "bcdefghij"])
+    loading = Loading(tmp_path)
+    assert [document.id for document in loading] == ["b.txt"]
+    [failure] = loading.failures
+    assert (failure.path, failure.reason) == (
+        str(path), "it was changed while it was read: read it again later",
+    )  # fmt: skip
+
+
+def changed_between(path, monkeypatch, texts):
+    """Have the next reads of a file return one half, wait for a change, then return the other."""
+    texts = list(texts)
+
+    def halves(file, stated, most):
+        if file.name != str(path) or not texts:
+            return file.read()
+        first = os.pread(file.fileno(), 500, 0)
+        with open(path, "r+") as other:
+            other.write(texts.pop(0))
+        return first + os.pread(file.fileno(), 500, 500)
+
+    monkeypatch.setattr("ragfile.ingest.document_loader._content", halves)
 
 
 def test_the_same_bytes_are_noted_and_left_out_on_request(tmp_path):

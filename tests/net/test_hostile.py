@@ -10,7 +10,7 @@ from ragfile.errors import RagfileError
 from ragfile.net import fetcher
 from ragfile.net.http import Identity
 
-WRITING = ("edit", "compact", "reindex", "convert", "stale")
+WRITING = ("edit", "chunks", "compact", "reindex", "repair", "convert", "stale")
 TAIL = (256 << 10) - 1024  # of a writer that died: the reader's first window has little else
 
 

@@ -297,6 +297,48 @@ def test_a_server_that_drips_headers_is_left(server, monkeypatch):
     assert len(lines) < 1000  # all of them take eight minutes
 
 
+def test_attempts_have_one_deadline(server, monkeypatch):
+    """The first attempt takes all of it, so there is no other."""
+    monkeypatch.setattr(fetcher, "DEADLINE", 0.5)
+    begun = []
+
+    def drip(handler, *_):
+        begun.append(1)
+        handler.wfile.write(b"HTTP/1.1 206 Partial Content\r\n")
+        for number in range(40):
+            handler.wfile.write(f"X-{number}: 1\r\n".encode())
+            time.sleep(0.05)
+        return True
+
+    server.behave = drip
+    with pytest.raises(RemoteError, match=r"no answer within 0\.5 s$"):
+        _ask(server)
+    assert begun == [1]
+
+
+def test_a_long_response_that_breaks_off_is_continued_after_the_deadline(data, monkeypatch):
+    monkeypatch.setattr(fetcher, "DEADLINE", 0.0)
+    monkeypatch.setattr(fetcher, "PROGRESS", 1)
+    with RangeServer({"kb": data}) as server:
+        opened = fetcher.Fetcher(server.url("kb"))
+        broken = []
+
+        def half(handler, start, end, content):
+            if broken or end - start < 2:
+                return False
+            broken.append(1)
+            middle = (start + end) // 2
+            length = {"Content-Length": str(end - start)}
+            handler.part(start, end, content, server.tag("kb"), length, content[start:middle])
+            handler.close_connection = True
+            return True
+
+        server.behave = half
+        opened.fetch([(0, len(data), None)])
+        assert broken == [1]
+        assert os.pread(opened.descriptor, len(data), 0) == data
+
+
 def test_a_file_of_zeros_is_refused_after_few_of_them(data):
     size = 200 << 20
     with RangeServer({"kb": data[:4096] + bytes(size)}) as server:

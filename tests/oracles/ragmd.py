@@ -184,6 +184,38 @@ def vectors(text, front):
     return found
 
 
+def framed(texts):
+    """Each text after its length, as UTF-8."""
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return b"".join(struct.pack("<Q", len(one)) + one for one in encoded)
+
+
+def indexed(name, document):
+    """The texts that a document's checksum covers."""
+    full, texts = document.get("full_text") or "", []
+    for key, chunk in (document.get("chunks") or {}).items():
+        text = (document.get("content") or {}).get(key)
+        if chunk.get("i_start") is not None:
+            text = full[chunk["i_start"] : chunk["i_end"]]
+        texts += [key, text if isinstance(text, str) else ""]
+    return framed([name, full, *texts])
+
+
+def check_texts(front, documents):
+    import xxhash
+
+    stated = front.get("document_checksums")
+    if stated is None:
+        return
+    every = {name: indexed(name, document) for name, document in documents.items()}
+    if isinstance(stated, str):
+        every, stated = {"": b"".join(every.values())}, {"": stated}
+    need(isinstance(stated, dict), "checksums are a mapping")
+    for name, one in stated.items():
+        need(name in every, "a checksum of no document")
+        need(one == f"xxh3-64:{xxhash.xxh3_64_hexdigest(every[name])}", f"checksum of {name}")
+
+
 def check(found):
     front, refs, documents = found["front"], found["refs"], found["documents"]
     names = {b"IxFI": "IndexFlatIP", b"IxF2": "IndexFlatL2", b"IxFl": "IndexFlat"}
@@ -225,3 +257,4 @@ def check(found):
         )
         dangling += ref["chunk_key"] not in keys
     need(front.get("dangling_count", 0) == dangling, "dangling")
+    check_texts(front, documents)

@@ -1,13 +1,17 @@
 """Signs in a question against a reading of every passage."""
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
+from doors.server.conftest import Serving
 from hypothesis import given
 from hypothesis import strategies as st
 
 import ragfile
+import ragfile.dataset
 from ragfile.ingest.analysis import Analysis
 
 WORDS = [
@@ -208,3 +212,41 @@ def test_a_small_file_gives_distinct_answers_to_signs_and_to_filters_of_each_que
         ["key", "art"], 100, where=[None, {"$not": {"a": 1}}], drop_repeats=True
     )
     assert all(batch)
+
+
+@pytest.mark.parametrize(
+    "sign", ['"rotate keys"', "+keys", "-keys", '-"rotate keys"', "key*", "kys~"]
+)
+def test_a_question_has_at_most_so_many_operators(tmp_path, sign):
+    ragfile.build([{"id": "a", "text": "Rotate keys."}], tmp_path / "kb", embedder="none")
+    rf = ragfile.open(tmp_path / "kb")
+    rf.search("keys " + " ".join([sign] * 256), query_syntax=True)
+    with pytest.raises(ValueError, match="257 operators of query_syntax=; the limit is 256"):
+        rf.search("keys " + " ".join([sign] * 257), query_syntax=True)
+    assert len(rf.search("keys " * 2000 + sign.replace("-", "+"), query_syntax=True)) <= 1
+
+
+@pytest.mark.parametrize("door", ["dataset", "cli", "rest"])
+def test_every_door_limits_operators(tmp_path, door):
+    question = "keys " + "-a " * 300
+    pages = [{"id": f"{n}.md", "text": f"Rotate keys {n}."} for n in range(4)]
+    path = tmp_path / "kb.ragfile"
+    ragfile.build(pages, path, embedder="none")
+    if door == "dataset":
+        (tmp_path / "docs").mkdir()
+        for page in pages:
+            (tmp_path / "docs" / page["id"]).write_text(page["text"])
+        ragfile.dataset.build(tmp_path / "docs", tmp_path / "set/", shards=2, embedder="none")
+        with pytest.raises(ValueError, match="the limit is 256"):
+            ragfile.open(tmp_path / "set/").search(question, query_syntax=True)
+    elif door == "cli":
+        command = [sys.executable, "-m", "ragfile", "search", str(path), question, "--query-syntax"]
+        found = subprocess.run(command, capture_output=True, text=True)
+        assert found.returncode == 1
+        assert "300 operators of --query-syntax; the limit is 256" in found.stderr
+    else:
+        pytest.importorskip("uvicorn", reason="the extra server is not installed")
+        with Serving(path) as server:
+            answer = server.search({"query": question, "query_syntax": True})
+        assert answer.status == 422
+        assert "the limit is 256" in answer.error["message"]

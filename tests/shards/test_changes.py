@@ -102,7 +102,7 @@ def test_a_history_ends_with_the_bytes_of_a_fresh_build(tmp_path):
         assert rf.generation == 3
         same = {shard.sha256 for shard in before.manifest.shards}
         assert {shard.sha256 for shard in rf.manifest.shards} == same
-        assert rf.manifest.statistics == before.manifest.statistics
+        assert rf.manifest.statistics.sha256 == before.manifest.statistics.sha256
 
 
 def test_sync_touches_the_shards_of_what_changed(tmp_path, same):

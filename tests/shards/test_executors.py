@@ -228,7 +228,7 @@ def test_chunks_and_vectors_are_a_source_and_a_sink_of_ray_data(ray, kb, one, tm
     assert sorted(row["node_id"] for row in rows) == sorted(
         one.hit(row).id for row in range(len(one))
     )
-    assert len(rows[0]["embedding"]) == one.dim
+    assert len(rows[0]["embedding"]) == one.rows.dim
     again = dataset.read_ragfile(kb)
     dataset.write_ragfile(again, tmp_path / "sunk", shards=3, analysis=PAGES)
     with ragfile.open(tmp_path / "sunk") as rf:

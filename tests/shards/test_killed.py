@@ -41,6 +41,9 @@ def test_a_writer_that_is_killed_at_any_moment_leaves_a_whole_dataset(tmp_path):
             assert len(there - told) <= life + 1  # committed, and killed before it could say so
             assert rf.search("killed", 3, mode="bm25")
         assert ragfile.verify(tmp_path / "kb")[0] == []
+    dataset.add(
+        tmp_path / "kb", documents=[{"id": "last", "text": "makes the dead writer's objects old"}]
+    )
     dataset.vacuum(tmp_path / "kb", days=0, keep=1, dry_run=False)
     left = [path for path in (tmp_path / "kb").rglob("*") if path.is_file()]
     assert len(left) == 2 + 1 + 1  # shards, statistics, a manifest

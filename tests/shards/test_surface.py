@@ -167,6 +167,8 @@ OTHER = {
     "section": "is of a shard",
     "segment_columns": "are those of all shards",
     "strategy": "is of a file's section",
+    "is_sealed": "is of a file's bytes",
+    "chunks_of": "takes a document of a segment",
     "place": "numbers of rows are a dataset's own",
     "rows_in": "divides rows, not bytes",
     "raw": "has no bytes of its own: ValueError",

@@ -70,6 +70,23 @@ def test_a_manifest_is_written_as_it_is_read():
     assert parse(raw, "kb", 1).dump() == raw
 
 
+def test_the_names_of_a_later_generation_are_read_by_both(tmp_path):
+    collections.write(tmp_path / "sources", 12, seed=6)
+    kb = tmp_path / "kb"
+    dataset.build(tmp_path / "sources", kb, shards=3)
+    with ragfile.open(kb) as rf:
+        dataset.delete(kb, rf.document_ids()[4])
+    with ragfile.open(kb) as rf:
+        compare(dataset_reader.read(kb), rf)
+    path = min((kb / "manifests").iterdir())  # the newest
+    raw = path.read_bytes()
+    for name in (b"-3.ragfile", b"-1.ragfile", b"-02.ragfile", b"-.ragfile"):
+        path.write_bytes(raw.replace(b"-2.ragfile", name))
+        with pytest.raises(reader.Refused, match="10"):
+            dataset_reader.read(kb)
+        assert _is_refused(kb)
+
+
 def test_the_second_reader_refuses_what_the_first_refuses(tmp_path):
     collections.write(tmp_path / "sources", 9, seed=2)
     dataset.build(tmp_path / "sources", tmp_path / "kb", shards=2)

@@ -42,6 +42,12 @@ def test_every_class_name_is_in_the_table():
         assert name in SPEC
 
 
+def test_the_lock_has_the_name_of_the_specification(tmp_path):
+    name = re.search(r"`flock` on the temporary file, `(.*?)`", SPEC)[1]
+    with ragmd_reader.lock(tmp_path / "kb.ragmd"):
+        assert [path.name for path in tmp_path.iterdir()] == [name.format(name="kb.ragmd")]
+
+
 @pytest.mark.skipif(not Path("/bin/sh").exists(), reason="the recipe is for a POSIX shell")
 def test_the_recipe_hides_the_vectors_from_a_diff(tmp_path):
     command = re.search(r'textconv "(.*)"', SPEC)[1]

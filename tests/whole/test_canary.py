@@ -13,7 +13,6 @@ from ragfile.embedding.protocol import Model
 from ragfile.exchange import collection
 from ragfile.exchange.ragmd import ragmd_reader
 from ragfile.exchange.stores import knowledge_base
-from ragfile.file.row_segment import unpack
 from ragfile.ingest.analysis import Analysis
 
 CANARY = "Xq7zCanary"
@@ -38,7 +37,7 @@ def told(path):
     for entry in reader.entries:
         section = reader.section(entry["name"], entry["segment"])
         if entry["name"] in STREAMS:
-            stream = _core.Stream(section, unpack)
+            stream = _core.Stream(section)
             said.append(stream.read(0, stream.size))
         elif entry["name"] == "rag.terms":
             lexicon = _core.Lexicon(section, reader.section("rag.postings", entry["segment"]))

@@ -5,7 +5,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from fuzz.sections import DIM, QUERY, Hashed, good_files, run, sealed
+from fuzz.sections import DIM, QUERY, Hashed, good_files, hostile, run, sealed
 
 import ragfile
 from ragfile import _core
@@ -225,3 +225,30 @@ def test_verify_finds_what_a_look_at_every_document_finds(tmp_path):
             assert ragfile.verify(path) == fast
         found += bool(fast[0])
     assert found > 20
+
+
+@pytest.mark.parametrize(
+    "seed",
+    [
+        pytest.param(402, id="a document that is live in part, upserted"),
+        pytest.param(5206, id="a column with a code of no value, as Arrow"),
+        pytest.param(5263, id="a document with an empty id, cut again"),
+        pytest.param(5303, id="a chunk that is not its stretch of the text, rewritten"),
+        pytest.param(5689, id="vectors without a dimension, as Arrow"),
+    ],
+)
+def test_damage_that_was_another_error_is_one_of_our_own(seed):
+    leaks = []
+    run([seed], lambda *leak: leaks.append(leak))
+    assert leaks == []
+
+
+@pytest.mark.parametrize(
+    ("seed", "why"), [(185, "has NUL at character"), (275, "cannot hold a lone surrogate")]
+)
+def test_stored_values_that_a_new_file_must_not_have_are_damage_to_a_compaction(
+    tmp_path, seed, why
+):
+    (tmp_path / "kb").write_bytes(hostile(seed))
+    with pytest.raises(CorruptError, match=why):
+        ragfile.compact(tmp_path / "kb")

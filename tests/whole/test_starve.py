@@ -33,8 +33,10 @@ SOURCES = [
     *(
         f"csrc/{name}.c"
         for name in (
+            "container/guard",
             "container/hash",
             "container/reader",
+            "container/sha256",
             "container/verify",
             "container/writer",
             "parity/cauchy",
@@ -43,8 +45,9 @@ SOURCES = [
             "parity/shard",
             "shared/array",
             "system/cpu",
-            "system/map",
+            "system/files",
             "system/pool",
+            "system/posix",
         )
     ),
 ]

@@ -13,6 +13,7 @@ from click.testing import CliRunner
 import ragfile
 from ragfile.doors.cli.main import ragfile as cli
 from ragfile.embedding.protocol import Model
+from ragfile.ground import python_process
 from ragfile.write import builder, read_ahead
 
 
@@ -118,8 +119,8 @@ read_worker.SourceReader.read = deadly
 
 
 def test_a_file_that_ends_its_process_is_a_failure_and_the_rest_is_built(tmp_path, folder):
-    start = read_ahead.START.replace("from ragfile.write", DYING + "from ragfile.write", 1)
-    with mock.patch.object(read_ahead, "START", start.replace("; import os", "\nimport os")):
+    start = python_process.START.replace("from {package}", DYING + "from {package}", 1)
+    with mock.patch.object(python_process, "START", start.replace("; import os", "\nimport os")):
         report = ragfile.build([folder], tmp_path / "kb", jobs=2, embedder="none")
     died = [failure for failure in report.failures if failure.kind == "Died"]
     assert sorted(os.path.basename(each.path) for each in died) == ["page07.md", "page30.md"]
@@ -131,7 +132,7 @@ def test_a_file_that_ends_its_process_is_a_failure_and_the_rest_is_built(tmp_pat
 
 def test_a_process_that_does_not_start_is_an_error(tmp_path, folder):
     with (
-        mock.patch.object(read_ahead, "START", "import no_such_module_of_ours # {path!r}"),
+        mock.patch.object(python_process, "START", "import no_such_module_of_ours"),
         pytest.raises(RuntimeError, match="did not start"),
     ):
         ragfile.build([folder], tmp_path / "kb", jobs=2, embedder="none")
@@ -167,3 +168,9 @@ def test_the_command_takes_jobs_for_a_file_and_not_for_a_dataset(tmp_path, folde
     )
     assert refused.exit_code == 2
     assert "--workers" in refused.output
+
+
+def test_jobs_need_an_interpreter_that_can_be_started(tmp_path, folder, monkeypatch):
+    monkeypatch.setattr(sys, "executable", "")
+    with pytest.raises(ValueError, match="no Python interpreter to start"):
+        ragfile.build([folder], tmp_path / "kb", jobs=2, embedder="none")

@@ -387,3 +387,130 @@ def test_a_file_that_was_emptied_still_knows_its_model(tmp_path):
         w.upsert([{"id": "e", "text": "vowels and consonants"}])
     with ragfile.open(tmp_path / "kb") as rf:
         assert rf.search("vowel", mode="vector", k=1)[0].doc_id == "e"
+
+
+# ------------------------------------------------------------------------------- nothing is lost ---
+
+
+def test_a_document_written_by_hand_stays_until_it_is_deleted(path, folder):
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "a.md", "text": "corrected by hand"}])
+    (folder / "a.md").write_text("changed in the folder, too")
+    for way in (ragfile.sync, ragfile.add):
+        report = way(path, [folder], embedder=Letters())
+        assert (report.kept, report.added, report.changed, report.removed) == (["a.md"], [], [], [])
+        with ragfile.open(path) as rf:
+            assert rf.document("a.md").text == "corrected by hand"
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.delete("a.md")
+    report = ragfile.sync(path, [folder], embedder=Letters())
+    assert (report.kept, report.added) == ([], ["a.md"])
+
+
+def test_one_record_written_by_hand_stays_when_its_file_changes(path, folder):
+    (folder / "n.jsonl").write_text('{"id": "x", "text": "one"}\n{"id": "y", "text": "two"}\n')
+    ragfile.sync(path, [folder], embedder=Letters())
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.upsert([{"id": "n.jsonl#x", "text": "corrected by hand"}])
+    (folder / "n.jsonl").write_text('{"id": "x", "text": "three"}\n{"id": "y", "text": "four"}\n')
+    report = ragfile.sync(path, [folder], embedder=Letters())
+    assert (report.kept, report.changed) == (["n.jsonl#x"], ["n.jsonl"])
+    with ragfile.open(path) as rf:
+        texts = [rf.document(f"n.jsonl#{name}").text for name in "xy"]
+    assert texts == ["corrected by hand", "four"]
+
+
+def test_a_folder_does_not_replace_what_was_uploaded(path, folder):
+    with ragfile.edit(path, embedder=Letters()) as w:
+        uploaded = {"id": "up.md", "text": "uploaded", "metadata": {"checksum": "x", "upload": "u"}}
+        w.upsert([uploaded])
+    (folder / "up.md").write_text("of the folder")
+    assert ragfile.sync(path, [folder], embedder=Letters()).kept == ["up.md"]
+    with ragfile.open(path) as rf:
+        assert rf.document("up.md").text == "uploaded"
+
+
+@pytest.fixture
+def two(tmp_path, folder):
+    """A file of two folders, each with three documents, and those folders."""
+    other = tmp_path / "other"
+    (other / "deep").mkdir(parents=True)
+    for name in ("x", "y", "deep/z"):
+        (other / f"{name}.md").write_text(f"the text of {name}")
+    ragfile.build([folder, other], tmp_path / "kb2.ragfile", embedder=Letters())
+    return tmp_path / "kb2.ragfile", folder, other
+
+
+def test_an_emptied_folder_beside_another_removes_nothing(two, monkeypatch):
+    path, folder, other = two
+    other.rename(other.parent / "away")
+    other.mkdir()  # as an unmounted file system leaves it
+    with pytest.raises(ValueError, match=r"no file in .*other: sync would remove all 3 documents"):
+        ragfile.sync(path, [folder, other], embedder=Letters())
+    assert len(ids(path)) == 6
+
+
+@pytest.mark.parametrize("call", range(1, 12))
+def test_a_folder_that_disappears_half_way_removes_nothing(two, monkeypatch, call):
+    """It disappears before each of the calls that look into it."""
+    path, folder, other = two
+    left = call
+
+    def vanishing(real):
+        def looked(path, *rest):
+            nonlocal left
+            if str(path).startswith(str(other)):
+                left -= 1
+                if left == 0:
+                    other.rename(other.parent / "away")
+            return real(path, *rest)
+
+        return looked
+
+    with monkeypatch.context() as patch:
+        for name in ("listdir", "lstat", "stat"):
+            patch.setattr(os, name, vanishing(getattr(os, name)))
+        try:
+            report = ragfile.sync(path, [folder, other], embedder=Letters())
+        except (OSError, ValueError):
+            report = None
+    if report is not None and (other.parent / "away").exists():
+        assert report.removed == []
+        assert report.failures
+    assert len(ids(path)) == 6
+
+
+def test_a_deleted_file_beside_a_folder_that_cannot_be_listed_is_removed(two, monkeypatch):
+    path, folder, other = two
+    real = os.listdir
+    (folder / "a.md").unlink()
+
+    def listed(path):
+        if str(path).endswith("deep"):
+            raise PermissionError(13, "Permission denied")
+        return real(path)
+
+    monkeypatch.setattr(os, "listdir", listed)
+    report = ragfile.sync(path, [folder, other], embedder=Letters())
+    assert report.removed == ["a.md"]
+    assert "deep/z.md" in ids(path)
+
+
+def test_a_folder_that_cannot_be_listed_keeps_nothing_of_another_folder(two, monkeypatch):
+    """Both folders have one named deep; what was deleted from the first is removed."""
+    path, folder, other = two
+    (folder / "deep").mkdir()
+    (folder / "deep" / "q.md").write_text("the text of q")
+    ragfile.sync(path, [folder, other], embedder=Letters())
+    (folder / "deep" / "q.md").unlink()
+    real = os.listdir
+
+    def listed(name):
+        if str(name) == str(other / "deep"):
+            raise PermissionError(13, "Permission denied")
+        return real(name)
+
+    monkeypatch.setattr(os, "listdir", listed)
+    report = ragfile.sync(path, [folder, other], embedder=Letters())
+    assert report.removed == ["deep/q.md"]
+    assert "deep/z.md" in ids(path)

@@ -5,7 +5,6 @@
 
 #include "doors/wasm/wasm.h"
 #include "shared/fail.h"
-#include "zstd.h"
 
 enum { UNPACKED_MOST = 4 << 20 };
 
@@ -52,18 +51,6 @@ static struct unpacked *free_place(size_t size) {
     return oldest;
 }
 
-static enum rag_status unpack(const struct rag_block *block, uint8_t *out) {
-    const unsigned long long stated = ZSTD_getFrameContentSize(block->bytes, block->size);
-    if (stated != block->raw_size)
-        return rag_fail(
-            &fault, RAG_CORRUPT, block->at,
-            "a compressed block does not state its size, or another one than it must have");
-    const size_t made = ZSTD_decompress(out, block->raw_size, block->bytes, block->size);
-    if (ZSTD_isError(made) || made != block->raw_size)
-        return rag_fail(&fault, RAG_CORRUPT, block->at, "a compressed block does not unpack");
-    return RAG_OK;
-}
-
 static enum rag_status block_of(const struct rag_stream *stream, uint64_t i, const uint8_t **bytes,
                                 size_t *size) {
     struct rag_block block;
@@ -78,7 +65,7 @@ static enum rag_status block_of(const struct rag_stream *stream, uint64_t i, con
     struct unpacked *place = free_place(block.raw_size);
     uint8_t *out = malloc(block.raw_size + 1);
     if (!out) return rag_fail(&fault, RAG_MEMORY, 0, "no memory for a text");
-    status = unpack(&block, out);
+    status = rag_stream_unpack(stream, &block, out, &fault);
     if (status != RAG_OK) free(out);
     else *place = (struct unpacked){stream, i, ++uses, out, block.raw_size};
     *bytes = out;

@@ -72,6 +72,10 @@ enum rag_status rag_reader_guard(struct rag_reader *reader, uint32_t i, struct r
 enum rag_status rag_reader_seal(struct rag_reader *reader, uint32_t i, const uint8_t *leaves,
                                 struct rag_fault *fault);
 
+/* Verifies the blocks again that were verified when they were read, against their hashes and
+ * leaves: for a mapped file that another process may have changed since. */
+enum rag_status rag_reader_recheck(struct rag_reader *reader, struct rag_fault *fault);
+
 /* Computes the leaf of a block. */
 void rag_seal_leaf(const uint8_t *bytes, size_t size, uint8_t out[RAG_LEAF]);
 
@@ -92,8 +96,8 @@ struct rag_small_blocks {
     struct rag_guard guard;
     uint32_t grain, count;
 };
-enum rag_status rag_small_blocks_open(struct rag_small_blocks *small, struct rag_fault *fault);
-void rag_small_blocks_entry(const struct rag_small_blocks *small, uint32_t i, uint64_t *at,
+enum rag_status rag_small_blocks_open(struct rag_small_blocks *blocks, struct rag_fault *fault);
+void rag_small_blocks_entry(const struct rag_small_blocks *blocks, uint32_t i, uint64_t *at,
                             uint64_t *size, uint64_t *sums_at);
 
 #endif

@@ -12,7 +12,7 @@ struct rag_map {
 };
 
 /* Map a file, or only stat it, without the bytes of a commit in progress: the size is that
- * before the active writer began (map.c). */
+ * before the active writer began (posix.c). */
 enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault);
 enum rag_status rag_map_stat(const char *path, struct rag_map *map, struct rag_fault *fault);
 
@@ -42,6 +42,12 @@ enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct
 
 /* Opens an existing file under the writer's lock, without reading it. */
 enum rag_status rag_file_edit(const char *path, struct rag_file **file, struct rag_fault *fault);
+
+/* As rag_file_edit, but waits up to `seconds` for another writer to end; with 0, it asks once. The
+ * file is the one that has the name in the end. After RAG_LOCKED nothing is held and nothing waits.
+ * A thread that holds the file itself gets RAG_LOCKED at once. Waiting writers have no order. */
+enum rag_status rag_file_edit_within(const char *path, double seconds, struct rag_file **file,
+                                     struct rag_fault *fault);
 
 /* Closes the file; removes it unless it was published. */
 void rag_file_discard(struct rag_file *file);

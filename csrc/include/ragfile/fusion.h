@@ -70,12 +70,12 @@ struct rag_fusion {
     int threads;
 };
 
-/* Second step, between the searches for words and for vectors. near[queries][depth] receives the
- * vector scores of the rows that words found; RAG_CALIBRATED uses the mean for a row without a
+/* Second step, between the searches for words and for vectors. nearness[queries][depth] receives
+ * the vector scores of the rows that words found; RAG_CALIBRATED uses the mean for a row without a
  * vector. For RAG_CALIBRATED, moments[queries][2] receives mean and deviation, and `least`, if
  * not NULL, the vector score that any other row needs to be among the k best. */
 enum rag_status rag_fusion_near(const struct rag_fusion *fusion, const int64_t *rows,
-                                const float *bm25, size_t k, float *near, double *moments,
+                                const float *bm25, size_t k, float *nearness, double *moments,
                                 float *least, struct rag_fault *fault);
 
 /* The fused ranking: rows, fused scores, and the BM25 and vector score of each row, all
@@ -83,11 +83,11 @@ enum rag_status rag_fusion_near(const struct rag_fusion *fusion, const int64_t *
 struct rag_fused {
     int64_t *rows;
     double *scores;
-    float *bm25, *near;
+    float *bm25, *nearness;
     size_t width;
 };
 enum rag_status rag_fusion_rank(const struct rag_fusion *fusion, const int64_t *word_rows,
-                                const float *bm25, const float *near, const double *moments,
+                                const float *bm25, const float *nearness, const double *moments,
                                 const int64_t *dense_rows, const float *dense,
                                 const struct rag_fused *out, struct rag_fault *fault);
 

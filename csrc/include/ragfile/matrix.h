@@ -38,7 +38,7 @@ struct rag_matrix {
 
 enum { RAG_DIM_MAX = 65536 };
 
-/* Checks that every row lies inside the section. Required before any scan. */
+/* Checks that every row is inside the section. Required before any scan. */
 enum rag_status rag_matrix_check(const struct rag_matrix *matrix, struct rag_fault *fault);
 
 /* The metric that ranks rows. Scores are canonical (spec/parts/vectors.md): the same bits on

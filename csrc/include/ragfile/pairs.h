@@ -43,7 +43,7 @@ enum rag_status rag_directory_read_reference(const uint8_t *bytes, uint64_t size
                                              struct rag_fault *fault);
 void rag_directory_free(struct rag_directory *directory);
 
-/* Sets the first entry's start so that it lies right after the directory and its closing NUL, and
+/* Sets the first entry's start to the byte after the directory and its closing NUL, and
  * returns it. */
 uint64_t rag_directory_place(struct rag_directory *directory, int digits);
 
@@ -113,7 +113,7 @@ enum rag_status rag_pairs_gather(const struct rag_pairs *pairs, const uint64_t *
                                  uint64_t stride, uint64_t count, uint8_t *out,
                                  struct rag_fault *fault);
 
-/* Where contents lie: at is an offset from pairs->bytes. */
+/* Spans of contents: at is an offset from pairs->bytes. */
 struct rag_spans {
     struct rag_span {
         uint64_t at, size;
@@ -183,8 +183,8 @@ struct rag_remnants {
 };
 
 /* Opens a section of that dialect; index is its entry in the directory from
- * rag_directory_read_reference. *damaged gets how many bytes of the pairs lie under the directory.
- * Padding and precision are 0 where the directory lies over them too. */
+ * rag_directory_read_reference. *damaged gets the number of bytes of the pairs that the directory
+ * overwrites. Padding and precision are 0 if it overwrites them too. */
 enum rag_status rag_reference_open(const uint8_t *bytes, uint64_t size,
                                    const struct rag_directory *directory, uint32_t index,
                                    struct rag_pairs *pairs, uint64_t *damaged,

@@ -19,7 +19,7 @@ struct rag_guard;
 /* Provides the bytes of a file that is not mapped. There are two kinds of sources.
  *
  * A map that fills up as it is read sets `bytes`. fetch returns once the pieces are present; it may
- * be called from any thread. With `near`, it only looks for hashed pieces in its cache, and never
+ * be called from any thread. With `cached`, it only looks for hashed pieces in its cache, and never
  * fails; `kept` tells that the cache may have some. Bytes do not change once they are present.
  *
  * A file that is larger than memory leaves `bytes` NULL. Then hold loads and checks ranges of
@@ -28,8 +28,8 @@ struct rag_guard;
  * sections. Lent bytes stay valid until the caller releases them. One thread. */
 struct rag_source {
     const uint8_t *bytes; /* of the whole file, or NULL */
-    enum rag_status (*fetch)(void *context, const struct rag_piece *pieces, size_t count, bool near,
-                             struct rag_fault *fault);
+    enum rag_status (*fetch)(void *context, const struct rag_piece *pieces, size_t count,
+                             bool cached, struct rag_fault *fault);
     void *context;
     bool kept;
     enum rag_status (*hold)(void *context, const struct rag_want *wants, size_t count,
@@ -63,6 +63,9 @@ enum { RAG_LEAF = 32 };
  * offset of the block in it. If all blocks were verified before, this costs one load per block. */
 enum rag_status rag_guard_check(const struct rag_guard *guard, uint64_t at, uint64_t size,
                                 struct rag_fault *fault);
+
+/* Verifies all blocks again that were verified before. */
+enum rag_status rag_guard_recheck(const struct rag_guard *guard, struct rag_fault *fault);
 
 /* The address of byte `at` of the section, after rag_guard_check of a range that contains it.
  * The rest of that range follows. */

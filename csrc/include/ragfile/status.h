@@ -36,6 +36,8 @@ struct rag_fault {
     uint64_t at; /* file offset of the fault, or the invalid value for RAG_ARGUMENT */
     const char *what;
     char section[65];
+    uint64_t has,
+        wants; /* of a file that was cut off: its bytes, and the least that it needs; or 0 */
 };
 
 #endif

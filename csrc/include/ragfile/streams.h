@@ -1,6 +1,6 @@
 /* streams.h - long byte strings that are stored in compressed blocks.
  *
- * The caller compresses and decompresses, so the library does not depend on zstd. */
+ * A writer compresses blocks by compression.h; rag_stream_unpack decompresses them. */
 #ifndef RAGFILE_STREAMS_H
 #define RAGFILE_STREAMS_H
 
@@ -29,6 +29,10 @@ enum rag_status rag_stream_block(const struct rag_stream *stream, uint64_t i,
 /* Like rag_stream_block, but returns only the range of the block, without reading it. */
 enum rag_status rag_stream_place(const struct rag_stream *stream, uint64_t i,
                                  struct rag_block *block, struct rag_fault *fault);
+
+/* Decompress a compressed block from rag_stream_block to raw[block->raw_size]. */
+enum rag_status rag_stream_unpack(const struct rag_stream *stream, const struct rag_block *block,
+                                  uint8_t *raw, struct rag_fault *fault);
 
 /* For writers. After the blocks: rag_stream_gap zeros, a table with one rag_stream_end per
  * block, and the trailer. */

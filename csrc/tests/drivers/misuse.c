@@ -550,6 +550,26 @@ static void too_many_writers(const char *folder) {
     rag_file_discard(second);
 }
 
+static void misuse_compressor(void) {
+    static const uint8_t raw[1000] = {1};
+    uint8_t frame[1100];
+    size_t made = 0;
+    struct rag_compressor *c = NULL;
+    struct rag_fault fault;
+    MUST(rag_frame_bound(sizeof raw) <= sizeof frame);
+    REFUSED(RAG_ARGUMENT, rag_compressor_open(4, &c, f));
+    rag_compressor_close(c);
+    MUST(rag_compressor_open(RAG_LEVEL_FAST, &c, &fault) == RAG_OK);
+    REFUSED(RAG_ARGUMENT, rag_frame_compress(c, raw, sizeof raw, frame, 5, &made, f));
+    MUST(rag_frame_compress(c, raw, sizeof raw, frame, sizeof frame, &made, &fault) == RAG_OK);
+    uint8_t back[sizeof raw];
+    REFUSED(RAG_CORRUPT, rag_frame_decompress(frame, made, back, sizeof back - 1, f));
+    REFUSED(RAG_CORRUPT, rag_frame_decompress(frame, 0, back, 0, f));
+    MUST(rag_frame_decompress(frame, made, back, sizeof back, &fault) == RAG_OK);
+    MUST(memcmp(raw, back, sizeof raw) == 0);
+    rag_compressor_close(c);
+}
+
 int main(int count, char **arguments) {
     MUST(count == 2 && rag_init(NULL) == RAG_OK);
     MUST(rag_init("nothing that exists") == RAG_ARGUMENT);
@@ -562,6 +582,7 @@ int main(int count, char **arguments) {
     write_in_child(arguments[1]);
     exchange_maps(arguments[1]);
     misuse_tables();
+    misuse_compressor();
     misuse_vectors();
     misuse_words();
     misuse_model();

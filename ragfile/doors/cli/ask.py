@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from functools import partial
 from typing import TYPE_CHECKING, cast
 
 import click
@@ -11,13 +12,16 @@ import click
 from ragfile.doors.cli.options import (
     QuestionCommand,
     cache_option,
+    dim_option,
     generation_option,
     json_option,
     k_option,
     offline_option,
+    place_options,
     url_cache_option,
 )
-from ragfile.doors.cli.report_lines import emit, passages, printable
+from ragfile.doors.cli.report_lines import emit, printable
+from ragfile.doors.cli.shown_hits import Home
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,9 +34,8 @@ if TYPE_CHECKING:
     from ragfile.knowledge_base import KnowledgeBase
 
 WITHOUT = "To get a written answer, name a model: --model openai:MODEL or --model ollama:MODEL."
-FAILED = 1
+FAILED, UNANSWERED = 1, 4
 NEAREST = 3  # passages listed if nothing supports an answer
-BESIDE = "no passage supports an answer; these are the nearest"
 UNSUPPORTED = "no passage has more than half of the question's words: check the answer"
 
 
@@ -59,6 +62,8 @@ class AskCommand(QuestionCommand):
 @click.option("--stream", is_flag=True, help="With --json: print one event per line as it arrives.")
 @offline_option
 @cache_option
+@place_options
+@dim_option
 @generation_option
 @url_cache_option
 @json_option
@@ -70,6 +75,9 @@ def ask_command(
     stream: bool,
     embedder: str | None,
     embedding_cache: str | None,
+    root: str | None,
+    base_url: str | None,
+    dim: int | None,
     generation: int,
     cache: str | None,
     as_json: bool,
@@ -82,17 +90,20 @@ def ask_command(
         raise click.UsageError("the question is empty")
     opening = {
         "embedder": embedder, "generation": generation, "embedding_cache": embedding_cache,
-        "cache": cache,
+        "cache": cache, "dim": dim,
     }  # fmt: skip
     may_fail = bool(options.get("allow_ungrounded", False) and model)
     with (
         _opened(file, may_fail, opening) as rf,
         _events(rf, question, options | {"k": k, "model": model}) as events,
     ):
-        show = _show_lines if stream else _show_json if as_json else _show
+        home = Home(file, root, base_url)
+        show = _show_lines if stream else _show_json if as_json else partial(_show, home=home)
         answer = show(events)
     if model and answer.finish in ("error", "extract"):
         sys.exit(FAILED)
+    if not answer.model and not answer.supported:
+        sys.exit(UNANSWERED)
 
 
 def _events(rf: KnowledgeBase | Unreadable, question: str, options: dict[str, Any]) -> Events:
@@ -103,10 +114,10 @@ def _events(rf: KnowledgeBase | Unreadable, question: str, options: dict[str, An
 
 def _opened(file: str, may_fail: bool, options: dict[str, Any]) -> KnowledgeBase | Unreadable:
     from ragfile.errors import FormatError
-    from ragfile.opener import open as open_file
+    from ragfile.opener import open_passages
 
     try:
-        return passages(open_file(file, **options))
+        return open_passages(file, **options)
     except (FormatError, OSError) as error:
         if not may_fail:
             raise
@@ -127,14 +138,14 @@ def _show_lines(events: Events) -> Answer:
     return cast("Answer", event.data)  # pyright: ignore[reportPossiblyUnboundVariable]  # never empty
 
 
-def _show(events: Events) -> Answer:
+def _show(events: Events, home: Home) -> Answer:
     """Print the text as it arrives, then the cited sources."""
     for event in events:
         if event.kind == "delta":
             click.echo(_shown(event.data), nl=False)
     answer = cast("Answer", event.data)  # pyright: ignore[reportPossiblyUnboundVariable]  # never empty
     click.echo("\n" if answer.text else "", nl=False)
-    _show_sources(answer)
+    _show_sources(answer, home)
     for reason in _remarks(answer):
         click.echo(f"ragfile: {reason}", err=True)
     return answer
@@ -145,24 +156,26 @@ def _shown(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
 
 
-def _show_sources(answer: Answer) -> None:
+def _show_sources(answer: Answer, home: Home) -> None:
     numbers = dict.fromkeys(citation.number for citation in answer.citations)
     if not answer.supported and not answer.model:
         numbers = dict.fromkeys(source.number for source in answer.sources[:NEAREST])
-    if numbers:
+        click.echo("\nThe nearest passages:" if numbers else "", nl=bool(numbers))
+    elif numbers:
         click.echo()
     for source in answer.sources:
         if source.number in numbers:
-            click.echo(_line(source, [c for c in answer.citations if c.number == source.number]))
+            cited = [c for c in answer.citations if c.number == source.number]
+            click.echo(_line(source, cited, home))
 
 
-def _line(source: Source, citations: list[Citation]) -> str:
+def _line(source: Source, citations: list[Citation], home: Home) -> str:
     from ragfile.answer.citations import place_name
 
     spans = dict.fromkeys(f"{c.start}-{c.end}" for c in citations if c.start >= 0)
     at = f":{','.join(spans)}" if spans else ""
     named = click.style(printable(place_name(source)), bold=True)
-    return f"[{source.number}] {printable(source.source)}{at}  {named}".rstrip()
+    return f"[{source.number}] {printable(home.place(source.source))}{at}  {named}".rstrip()
 
 
 def _remarks(answer: Answer) -> Iterator[str]:
@@ -172,7 +185,8 @@ def _remarks(answer: Answer) -> Iterator[str]:
     if not answer.text:
         yield "nothing found"
     elif not answer.supported:
-        yield UNSUPPORTED if answer.model else BESIDE
+        if answer.model:
+            yield UNSUPPORTED
     elif not answer.model:
         yield WITHOUT
     if answer.finish == "length":

@@ -15,7 +15,9 @@ from ragfile.doors.cli.options import (
     errors_option,
     executor_option,
     json_option,
+    limits_of,
     offline_option,
+    parse_options,
     selection_options,
 )
 from ragfile.doors.cli.progress import Progress
@@ -92,6 +94,7 @@ if TYPE_CHECKING:
 @selection_options
 @errors_option
 @encoding_option
+@parse_options
 @cache_option
 @offline_option
 @json_option
@@ -117,6 +120,8 @@ def build(
     no_ignore: bool,
     errors: str,
     encoding: str | None,
+    parse_memory: int | None,
+    parse_seconds: float | None,
     embedding_cache: str | None,
     as_json: bool,
 ) -> None:
@@ -137,6 +142,7 @@ def build(
         precision=16 if precision == "16" else 32, dedupe=dedupe,
         resume=not no_resume, progress=bar.show, errors=errors, encoding=encoding,
         embedding_cache=embedding_cache, include=include, exclude=exclude, ignore=not no_ignore,
+        limits=limits_of(parse_memory, parse_seconds),
     )  # fmt: skip
     bar.close()
     for failure in report.failures:

@@ -19,6 +19,8 @@ from ragfile.doors.cli.options import (
     errors_option,
     executor_option,
     json_option,
+    limits_of,
+    parse_options,
     selection_options,
     url_cache_option,
 )
@@ -55,6 +57,7 @@ def _following(command: Command) -> Command:
     for decorate in (
         json_option,
         cache_option,
+        parse_options,
         encoding_option,
         errors_option,
         selection_options,
@@ -110,6 +113,8 @@ def _follow(
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     no_ignore: bool,
+    parse_memory: int | None,
+    parse_seconds: float | None,
     **options: object,
 ) -> None:
     from dataclasses import asdict
@@ -118,6 +123,7 @@ def _follow(
         "include": include or None,
         "exclude": exclude or None,
         "ignore": False if no_ignore else None,
+        "limits": limits_of(parse_memory, parse_seconds),
     }
     bar = Progress()
     report = getattr(_changing(file), way)(
@@ -146,6 +152,8 @@ def _show_changes(file: str, report: SyncReport) -> None:
         click.echo(f"> {printable(old)} → {printable(new)}")
     for name, first in report.duplicates:
         click.echo(f"= {printable(name)}, as {printable(first)}")
+    for name in report.kept:
+        click.echo(f"! {printable(name)}: kept the document that was written by hand or uploaded")
     kinds = ("added", "changed", "moved", "recut", "removed")
     counts = [f"{len(listed)} {kind}" for kind in kinds if (listed := getattr(report, kind))]
     ending = f"{counted(report.embedded, 'chunk')} embedded, generation {report.generation}"
@@ -327,7 +335,7 @@ def _redistribute(
     "--days",
     default=7.0,
     show_default=True,
-    help="Only objects older than this; must exceed the longest job.",
+    help="Only objects older than this, so that open readers of old generations can finish.",
 )
 @click.option(
     "--keep", type=click.IntRange(min=1), help="Number of newest generations to keep. Default: all."

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ragfile.doors.cli.options import executor_option
+from ragfile.doors.cli.options import dim_option, executor_option
 from ragfile.doors.cli.progress import Progress
 from ragfile.doors.cli.report_lines import counted
 from ragfile.exchange import conversion
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from ragfile.types import Format
 
 Store = str | tuple[str, str]  # a path, or the two of a FAISS + JSON pair
+WRITTEN = [name for name, f in conversion.FORMATS.items() if f.write]
 SOURCES = ("ragmd", "ragfile", "faiss", "json")
 
 
@@ -41,10 +42,19 @@ SOURCES = ("ragmd", "ragfile", "faiss", "json")
 @click.option("--to-ragfile", type=click.Path())
 @click.option(
     "--to",
-    type=click.Choice([name for name, f in conversion.FORMATS.items() if f.write]),
-    help="Format of OUT, if its suffix does not name it.",
+    type=click.Choice(WRITTEN),
+    metavar="FORMAT",
+    help=f"Format of OUT, if its suffix does not name it: {', '.join(WRITTEN)}.",
 )
-@click.option("--name", help="Name of the collection in a Chroma or Qdrant store.")
+@click.option("--name", help="Name of the collection or table in the store.")
+@click.option(
+    "--map",
+    "columns",
+    multiple=True,
+    metavar="ROLE=COLUMN",
+    help="Column of a table of another program: id, document, text, vector or source.",
+)
+@click.option("--embedder", help="Model of the vectors, if IN does not record it.")
 @click.option(
     "--allow-large",
     is_flag=True,
@@ -57,6 +67,23 @@ SOURCES = ("ragmd", "ragfile", "faiss", "json")
     default=None,
     help="Load the pickle of a LangChain folder. A pickle can execute code.",
 )
+@dim_option
+@click.option(
+    "--padding",
+    type=click.Choice(["4", "8", "16"]),
+    help="Padding of the 0.1.0 file to write (default 16).",
+)
+@click.option(
+    "--precision",
+    type=click.Choice(["8", "16", "32", "64"]),
+    help="Bits of a component in the 0.1.0 file to write (default 32).",
+)
+@click.option(
+    "--byte-order",
+    "byteorder",
+    type=click.Choice(["little", "big"]),
+    help="Byte order of the 0.1.0 file to write (default little).",
+)
 @click.option(
     "--shards", type=click.IntRange(min=1), help="Write OUT as a dataset with this number of files."
 )
@@ -66,8 +93,14 @@ def convert_command(
     paths: tuple[str, ...],
     to: Format | None,
     name: str | None,
+    columns: tuple[str, ...],
+    embedder: str | None,
     allow_large: bool | None,
     trust_pickle: bool | None,
+    dim: int | None,
+    padding: str | None,
+    precision: str | None,
+    byteorder: str | None,
     shards: int | None,
     executor: str | None,
     workers: int | None,
@@ -80,6 +113,12 @@ def convert_command(
         "name": name,
         "allow_large": allow_large,
         "trust_pickle": trust_pickle,
+        "dim": dim,
+        "padding": int(padding) if padding else None,
+        "precision": int(precision) if precision else None,
+        "byteorder": byteorder,
+        "columns": _roles(columns),
+        "embedder": embedder,
     }
     if is_one_of(source, target, shards, to or named):
         return _convert_dataset(
@@ -94,6 +133,14 @@ def convert_command(
         if issubclass(warning.category, UserWarning):
             click.echo(f"warning: {warning.message}", err=True)
     _report(collection, source, target, as_json)
+
+
+def _roles(columns: tuple[str, ...]) -> dict[str, str] | None:
+    """Return the columns of --map by role."""
+    wrong = [column for column in columns if not all(column.partition("="))]
+    if wrong:
+        raise click.UsageError(f"--map takes ROLE=COLUMN, such as text=body, not {wrong[0]}")
+    return dict(column.split("=", 1) for column in columns) or None
 
 
 def _convert_dataset(

@@ -12,15 +12,16 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from ragfile.doors.cli.progress import Progress
-from ragfile.doors.cli.report_lines import counted, passages
+from ragfile.doors.cli.report_lines import counted
+from ragfile.ground import system
 from ragfile.ground.extras import optional
-from ragfile.opener import open as open_file
+from ragfile.opener import open_passages
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Generator, Iterable, Mapping
     from typing import Any
 
-    from pyarrow import RecordBatchReader
+    from ragfile.search.file_rows import FileRows
 
 
 SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".duckdb": "duckdb"}
@@ -40,7 +41,7 @@ def export_command(
     file: str, out: str | None, to: str | None, no_vectors: bool, as_json: bool
 ) -> None:
     """Export chunks and vectors. Without OUT, or with "-", print JSON lines."""
-    from ragfile.file import arrow
+    from ragfile.exchange.stores import json_lines
 
     out = None if out == "-" else out
     to = to or _format_of(out)
@@ -49,18 +50,12 @@ def export_command(
     if no_vectors and to == "duckdb":
         raise click.UsageError("--no-vectors requires the format jsonl or parquet")
     reason, bar = "", Progress()
-    with passages(open_file(file)) as rf, _whole(out):
+    with open_passages(file) as rf, _whole(out):
         if to == "jsonl":
-            _lines(arrow.records(rf.rows, vectors=not no_vectors), out, len(rf), bar)
-        elif to == "parquet":
-            reader = arrow.arrow_reader(rf.rows, vectors=not no_vectors)
-            with bar.ticking(f"writing {out}"):
-                _parquet(reader, cast("str", out))
+            _lines(json_lines.records(rf.rows, vectors=not no_vectors), out, len(rf), bar)
         else:
-            from ragfile.adapters.sqlrooms import export_duckdb
-
             with bar.ticking(f"writing {out}"):
-                reason = export_duckdb(rf, cast("str", out))
+                reason = _written(rf.rows, cast("str", out), to, not no_vectors)
         count = len(rf)
     if reason:
         click.echo(f"ragfile: no full-text index: {reason}", err=True)
@@ -93,7 +88,7 @@ def _format_of(out: str | None) -> str:
 
 
 @contextlib.contextmanager
-def _whole(out: str | None) -> Iterator[None]:
+def _whole(out: str | None) -> Generator[None]:
     """Refuse to overwrite a file, and remove the incomplete output of a failed export."""
     if out is not None and os.path.lexists(out):
         raise FileExistsError(errno.EEXIST, "exists; choose another name or remove it first", out)
@@ -104,7 +99,7 @@ def _whole(out: str | None) -> Iterator[None]:
     except BaseException:
         if out is not None:
             with contextlib.suppress(FileNotFoundError):
-                os.unlink(out)
+                system.remove(out)
         raise
 
 
@@ -123,8 +118,15 @@ def _lines(
     bar.close()
 
 
-def _parquet(reader: RecordBatchReader, out: str) -> None:
-    parquet = optional("pyarrow.parquet", "writing Parquet")
-    with parquet.ParquetWriter(out, reader.schema) as writer:
-        for batch in reader:
-            writer.write_batch(batch)
+def _written(rows: FileRows, out: str, to: str, vectors: bool) -> str:
+    """Write Parquet or DuckDB, and return the reason for a missing full-text index."""
+    if to == "parquet":
+        optional("pyarrow.parquet", "writing Parquet")
+        from ragfile.exchange.stores import parquet
+
+        parquet.write_rows(rows, out, vectors=vectors)
+        return ""
+    optional("duckdb", "writing a DuckDB database")
+    from ragfile.exchange.stores import duckdb
+
+    return duckdb.write_rows(rows, out)

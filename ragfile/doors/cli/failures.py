@@ -14,17 +14,22 @@ from typing import TYPE_CHECKING
 import click
 
 from ragfile.errors import CorruptError, FormatError, RagfileError
+from ragfile.ground import system
 
 if TYPE_CHECKING:
     from typing import NoReturn
 
 WRONG, DAMAGED, INCOMPLETE, INTERRUPTED = 1, 2, 3, 130
+FETCH = "fetch it again"  # the end of a message that has its own advice
 OURS = (RagfileError, OSError, ValueError, KeyError, IndexError, ImportError, MemoryError)
 
 # Spellings of the library, and of the command line.
 SPELLINGS = (
     (re.compile(r"encoding= names"), "--encoding names"),
     (re.compile(r"errors=replace\b"), "--errors replace"),
+    (re.compile(r"\bparse_memory=0\b"), "--parse-memory 0"),
+    (re.compile(r"\bparse_(memory|seconds)= "), "--parse-{} "),
+    (re.compile(r"\bquery_syntax=(?=;)"), "--query-syntax"),
     (re.compile(r"redirects=True"), "--redirects"),
     (re.compile(r"\bpass embedder="), "name it with --embedder"),
     (re.compile(r"embedder=, --embedder"), "--embedder"),
@@ -52,7 +57,7 @@ def _argument(literal: str) -> str:
 def failed(error: BaseException, as_json: bool) -> NoReturn:
     """Report an error and exit with its code; raise it again if it is a defect of this package."""
     if isinstance(error, BrokenPipeError):  # `ragfile export … | head` closes the pipe early
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        system.discard(sys.stdout.fileno())
         sys.exit(WRONG)
     code, message = _code(error), _message(error)
     if message is None:
@@ -64,7 +69,7 @@ def failed(error: BaseException, as_json: bool) -> NoReturn:
         error.show()
     else:
         click.echo(f"ragfile: {message}", err=True)
-    if isinstance(error, CorruptError) and not as_json:
+    if isinstance(error, CorruptError) and not as_json and not message.endswith(FETCH):
         click.echo(_remedy(message), err=True)
     sys.exit(code)
 
@@ -73,6 +78,8 @@ def _remedy(message: str) -> str:
     """Return advice for a damaged file; most messages begin with its name."""
     name, colon, _ = message.partition(": ")
     file = shlex.quote(name) if colon and os.path.exists(name) else "FILE"
+    if sys.argv[1:2] == ["log"]:
+        return f"ragfile: no commit can be listed: restore a copy of {file}"
     older = f"--generation N reads an older commit, listed by `ragfile log {file}`"
     if sys.argv[1:2] == ["verify"]:
         return f"ragfile: {older}"

@@ -9,6 +9,7 @@ import click
 
 from ragfile.doors.cli.options import generation_option, json_option, url_cache_option
 from ragfile.doors.cli.report_lines import described, emit, moment, readable
+from ragfile.ground.json_values import is_list
 from ragfile.ground.urls import is_remote
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ def _fact(name: str, value: Any) -> object:  # Any: JSON
     if name == "model" and value:
         spec = value.get("spec")
         return value["name"] + (f" ({spec})" if spec and spec != value["name"] else "")
-    return ", ".join(value) if isinstance(value, list) else value
+    return ", ".join(value) if is_list(value) else value
 
 
 @click.command()

@@ -55,11 +55,12 @@ def add_command(file: KeyFile, name: str, scope: str, as_json: bool) -> None:
 @click.pass_obj
 def list_command(file: KeyFile, as_json: bool) -> None:
     """List the keys, without their secrets."""
-    keys = [{n: key.get(n) for n in ("name", "scope", "created")} for key in file.read()]
+    keys = file.read()
     if as_json:
-        return emit(keys)
+        return emit([{n: key.get(n) for n in ("name", "scope", "created")} for key in keys])
     for key in keys:
-        click.echo(f"{key['name']}  {key['scope']}  {moment(int(key['created'] or 0) * 10**9)}")
+        created = moment(int(key.get("created") or 0) * 10**9)
+        click.echo(f"{key['name']}  {key['scope']}  {created}")
     return None
 
 

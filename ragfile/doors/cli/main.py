@@ -15,6 +15,7 @@ import click
 from ragfile import __version__
 from ragfile.doors.cli.failures import failed
 from ragfile.doors.cli.options import offline_option
+from ragfile.ground import system
 
 if TYPE_CHECKING:
     from typing import NoReturn
@@ -74,6 +75,7 @@ def ragfile() -> None:
 
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command; report errors in one line on stderr, or as one JSON object with --json."""
+    system.write_utf8()
     as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
         code = ragfile.main(arguments, prog_name="ragfile", standalone_mode=False)

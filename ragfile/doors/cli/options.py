@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ragfile.ground.json_values import is_object
 from ragfile.ground.offline import VARIABLE as OFFLINE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     from ragfile.ground.option_table import Option, OptionTable, Schema
+    from ragfile.ingest.loaders.contract import Limits
 
     _ParamType = click.ParamType[Any]
 else:
@@ -40,6 +42,30 @@ def _go_offline(_: click.Context, __: click.Parameter, asked: bool) -> None:
 
 def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def place_options(command: Command) -> Command:
+    """Add --root and --base-url, which say where the sources of a file are now."""
+    root = click.option(
+        "--root",
+        envvar="RAGFILE_ROOT",
+        metavar="FOLDER",
+        type=click.Path(file_okay=False),
+        help="Print sources as paths in this folder, from which the file was built.",
+    )
+    base_url = click.option(
+        "--base-url", metavar="URL", help="Print sources as links below this URL."
+    )
+    return root(base_url(command))
+
+
+def dim_option(command: Command) -> Command:
+    return click.option(
+        "--dim",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="Length of the vectors of a 0.1.0 file that does not record it.",
+    )(command)
 
 
 def generation_option(command: Command) -> Command:
@@ -114,6 +140,27 @@ def encoding_option(command: Command) -> Command:
     )(command)  # fmt: skip
 
 
+def parse_options(command: Command) -> Command:
+    """Add the limits of parsing, which `limits_of` reads."""
+    memory = click.option(
+        "--parse-memory", type=click.IntRange(min=0), metavar="BYTES",
+        help="Memory for parsing one PDF, office file or EPUB, in a process of its own; 0 parses "
+        "in this process, without limits. Default: 512 MiB.",
+    )  # fmt: skip
+    seconds = click.option(
+        "--parse-seconds", type=click.FloatRange(min=0, min_open=True), metavar="SECONDS",
+        help="Time for parsing one such file. Default: 60 seconds.",
+    )  # fmt: skip
+    return memory(seconds(command))
+
+
+def limits_of(parse_memory: int | None, parse_seconds: float | None) -> Limits:
+    """Return the limits of these options; None is the default."""
+    from ragfile.ingest.loaders.contract import Limits
+
+    return Limits.given(parse_memory=parse_memory, parse_seconds=parse_seconds)
+
+
 class _Clusters(_ParamType):
     """A parameter that is yes, no, or a number of clusters."""
 
@@ -168,7 +215,7 @@ def condition(where: str | None) -> dict[str, Any] | None:
         raise click.UsageError(f"--where is not JSON: {error}") from None
     except RecursionError:
         raise click.UsageError("--where is nested too deeply") from None
-    if not isinstance(found, dict):
+    if not is_object(found):
         raise click.UsageError(
             f"--where must be a JSON object, such as '{{\"year\": 2024}}', not {where:.80}"
         )
@@ -177,7 +224,7 @@ def condition(where: str | None) -> dict[str, Any] | None:
 
 def field_weights(given: Iterable[str]) -> dict[str, int] | None:
     """Parse the weights of --field NAME=WEIGHT; None without any."""
-    found = {}
+    found: dict[str, int] = {}
     for one in given:
         name, _, weight = one.rpartition("=")
         if not name or not weight.isascii() or not weight.isdigit():
@@ -238,7 +285,11 @@ def flag(option: Option) -> click.Option:
     if option.name in READ:
         made |= {"type": click.STRING, "multiple": option.name == "fields"}
     elif option.read is not None:
-        made["callback"] = lambda ctx, param, value: _read(option, value)
+
+        def read(context: click.Context, parameter: click.Parameter, value: object) -> object:
+            return _read(option, value)
+
+        made["callback"] = read
     return click.Option([spelled, option.name], **made)
 
 

@@ -10,7 +10,7 @@ import time
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
 EVERY = 0.5  # seconds between updates of the elapsed time
 
@@ -52,7 +52,7 @@ class Progress:
         self._write([f"{done:,} of {total:,} {noun}", *self._share(share, self._spent())])
 
     @contextlib.contextmanager
-    def ticking(self, doing: str) -> Iterator[None]:
+    def ticking(self, doing: str) -> Generator[None]:
         """Show the elapsed time of a step without measurable progress."""
         over = threading.Event()
         ticker = threading.Thread(target=self._tick, args=(doing, over), daemon=True)

@@ -7,21 +7,18 @@ import json
 import os
 import sys
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import click
 
 from ragfile.doors.cli.failures import INCOMPLETE
-from ragfile.errors import FormatError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from typing import Any
 
-    from ragfile.file.pairs import PairFile
     from ragfile.ingest.document_loader import SourceFailure
     from ragfile.ingest.source_files import Skipped
-    from ragfile.knowledge_base import KnowledgeBase
     from ragfile.write.builder import BuildReport
     from ragfile.write.source_sync import SyncReport
 
@@ -65,15 +62,6 @@ def described(signature: Mapping[str, Any]) -> str:
     who = f"{signature['signer']} ({key})" if signature["signer"] else key
     when = f", {signature['signed']}" if signature["signed"] else ""
     return f"{who}{when}{'' if signature['is_current'] else ', and changed since'}"
-
-
-def passages(rf: KnowledgeBase | PairFile) -> KnowledgeBase:
-    """Return the open file; raise FormatError if it has no passages."""
-    if not hasattr(rf, "search"):
-        raise FormatError(
-            f"{rf.info['path']}: a 0.1.0 file has pairs, not passages; list them with `ragfile inspect --pairs NAME`"
-        )
-    return cast("KnowledgeBase", rf)
 
 
 def report_sources(report: BuildReport | SyncReport) -> None:

@@ -10,13 +10,15 @@ from ragfile.doors.cli.failures import spelled
 from ragfile.doors.cli.options import (
     QuestionCommand,
     cache_option,
+    dim_option,
     generation_option,
     json_option,
     k_option,
     offline_option,
+    place_options,
     url_cache_option,
 )
-from ragfile.doors.cli.report_lines import emit, passages, printable
+from ragfile.doors.cli.report_lines import emit, printable
 
 if TYPE_CHECKING:
     from typing import Any
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     help="Show the score by retriever and by word, and the time of each stage.",
 )  # fmt: skip
 @cache_option
+@place_options
+@dim_option
 @generation_option
 @url_cache_option
 @offline_option
@@ -45,6 +49,9 @@ def search(
     embedder: str | None,
     explain: bool,
     embedding_cache: str | None,
+    root: str | None,
+    base_url: str | None,
+    dim: int | None,
     generation: int,
     cache: str | None,
     as_json: bool,
@@ -53,16 +60,18 @@ def search(
     """Find the passages that answer a question."""
     from dataclasses import asdict
 
-    from ragfile.doors.cli.shown_hits import show_hit
-    from ragfile.opener import open as open_file
+    from ragfile.doors.cli.shown_hits import Home, show_hit
+    from ragfile.opener import open_passages
     from ragfile.options import EXPLAIN
 
     if not question.strip():
         raise click.UsageError("the question is empty")
-    with open_file(
-        file, embedder=embedder, generation=generation, embedding_cache=embedding_cache, cache=cache
-    ) as rf:
-        hits = passages(rf).search(question, k, **options)
+    home = Home(file, root, base_url)
+    with open_passages(
+        file, dim=dim, embedder=embedder, generation=generation, embedding_cache=embedding_cache,
+        cache=cache,
+    ) as rf:  # fmt: skip
+        hits = rf.search(question, k, **options)
         reasons: list[Explanation | None] = [None] * len(hits)
         if explain and options.get("mode") != "keyword":
             asked = {name: value for name, value in options.items() if name in EXPLAIN.options}
@@ -96,7 +105,7 @@ def search(
     for place, (hit, reason) in enumerate(
         zip(hits, reasons, strict=True), options.get("offset", 0) + 1
     ):
-        show_hit(place, hit, excerpts[hit.id], file, explain)
+        show_hit(place, hit, excerpts[hit.id], home, explain)
         if reason is not None:
             click.echo(_words_of(reason))
     if explain:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragfile.doors.cli.options import cache_option, offline_option
+from ragfile.doors.cli.options import cache_option, offline_option, parse_options
 
 if TYPE_CHECKING:
     from typing import Any
@@ -74,6 +74,15 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
     help="Origin of pages that may call this server; can be repeated.",
 )
 @click.option(
+    "--proxy",
+    "proxies",
+    multiple=True,
+    metavar="ADDRESS",
+    envvar="RAGFILE_PROXIES",
+    show_envvar=True,
+    help="Address or network of a proxy, which may open any number of connections; can be repeated.",
+)
+@click.option(
     "--max-k",
     default=1000,
     type=click.IntRange(min=1),
@@ -128,6 +137,7 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
     show_default=True,
     help="Maximum number of chunks of an uploaded file.",
 )
+@parse_options
 @offline_option
 @cache_option
 def serve_command(
@@ -135,6 +145,7 @@ def serve_command(
     level: str,
     hosts: tuple[str, ...],
     origins: tuple[str, ...],
+    proxies: tuple[str, ...],
     sources: tuple[str, ...],
     **options: Any,  # Any: values of flags
 ) -> None:
@@ -152,6 +163,7 @@ def serve_command(
             click.echo(f"ragfile: {folder} has no .ragfile: `ragfile build` makes one", err=True)
     log_to_stderr(LEVELS[level])
     options |= {"hosts": _split(hosts), "origins": _split(origins), "sources": _pairs(sources)}
+    options["proxies"] = _split(proxies)
     serve(Settings(tuple(files), **options))
 
 

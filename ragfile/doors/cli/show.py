@@ -6,15 +6,21 @@ import os
 import re
 import warnings
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, unquote
 
 import click
 import numpy as np
 
-from ragfile.doors.cli.options import generation_option, json_option, url_cache_option
-from ragfile.doors.cli.report_lines import emit, passages, printable
+from ragfile.doors.cli.options import (
+    dim_option,
+    generation_option,
+    json_option,
+    url_cache_option,
+)
+from ragfile.doors.cli.report_lines import emit, printable
 from ragfile.doors.cli.shown_hits import openable
 from ragfile.errors import FilterWarning
-from ragfile.opener import open as open_file
+from ragfile.opener import open_passages
 from ragfile.records import NUMBERED, Hit
 
 if TYPE_CHECKING:
@@ -35,14 +41,15 @@ PLACES = [
 @click.command("show")
 @click.argument("file", type=click.Path())
 @click.argument("document", metavar="DOC[#CHUNK]")
+@dim_option
 @generation_option
 @url_cache_option
 @json_option
 def show_command(
-    file: str, document: str, generation: int, cache: str | None, as_json: bool
+    file: str, document: str, dim: int | None, generation: int, cache: str | None, as_json: bool
 ) -> None:
     """Print a document or a chunk: DOC#0 is the first. The sources that search prints are accepted, too."""
-    with passages(open_file(file, generation=generation, cache=cache)) as rf:
+    with open_passages(file, dim=dim, generation=generation, cache=cache) as rf:
         value = _described(_found(rf, document))
     if as_json:
         return emit(value)
@@ -80,11 +87,17 @@ def _of_source(rf: KnowledgeBase, source: str) -> list[str]:
     """Return the ids of the documents with this printed source."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", FilterWarning)  # perhaps no document has a source
-        mask = rf.rows.mask({"source": {"$contains": os.path.basename(source)}})
+        mask = rf.rows.mask({"source": {"$contains": unquote(os.path.basename(source))}})
     assert mask is not None  # a filter was given
     hits = (rf.hit(row) for row in np.flatnonzero(mask).tolist())
-    shown = (hit.doc_id for hit in hits if source in (hit.source, openable(hit.source, rf.path)))
+    shown = (hit.doc_id for hit in hits if _is_printed(source, hit.source, rf.path))
     return list(dict.fromkeys(shown))
+
+
+def _is_printed(name: str, source: str, file: str) -> bool:
+    """Return whether a name is a printed source: as recorded, as a path, or below --root or --base-url."""
+    below = (f"/{source}", f"/{quote(source)}")
+    return name in (source, openable(source, file)) or (bool(source) and name.endswith(below))
 
 
 def _is_at(hit: Hit, place: Mapping[str, str | None]) -> bool:

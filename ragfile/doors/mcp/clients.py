@@ -18,6 +18,8 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
+from ragfile.ground import system
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any
@@ -70,7 +72,7 @@ class ConfigChange:
         from ragfile.ground.atomic_replace import replacing
 
         if self.after is None:
-            os.unlink(self.path)
+            system.remove(self.path)
             return
         os.makedirs(os.path.dirname(self.path), exist_ok=True)
         with replacing(self.path) as file:
@@ -146,7 +148,7 @@ class _UnreadableError(Exception):
 def _with_json(text: str | None, key: str, change: Callable[[dict[str, Any]], None]) -> str | None:
     """Change the list of servers in a JSON text; return None if nothing is left in it."""
     try:
-        parsed = json.loads(text) if text and text.strip() else {}
+        parsed: object = json.loads(text) if text and text.strip() else {}
     except ValueError as error:
         raise _UnreadableError(f"it is not plain JSON ({error})") from None
     given = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {key: None}

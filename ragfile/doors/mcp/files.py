@@ -79,15 +79,9 @@ class Files:
         rf.refresh()
 
     def _opened(self, name: str, generation: int) -> KnowledgeBase:
-        from ragfile.opener import open as open_file
+        from ragfile.opener import open_passages
 
-        rf = open_file(self._paths[name], generation=generation, **self._opening)
-        if not hasattr(rf, "search"):
-            raise ValueError(
-                f"{name} is a 0.1.0 file, which has pairs instead of passages: "
-                "convert it with `ragfile convert`"
-            )
-        return rf
+        return open_passages(self._paths[name], generation=generation, **self._opening)
 
     def _close_older(self) -> None:
         """Forget the oldest of the older generations; their current readers keep them open."""

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import json
-import os
 import sys
 from typing import TYPE_CHECKING
 
 from ragfile.doors.mcp.protocol import INVALID_REQUEST, PARSE_ERROR, refusal
+from ragfile.ground import system
 
 if TYPE_CHECKING:
     from typing import Any, BinaryIO
@@ -20,8 +20,7 @@ LONGEST = 16 << 20  # bytes of one message
 
 def serve(server: Server) -> None:
     """Serve stdin and stdout; all other output of the process is redirected to stderr."""
-    with os.fdopen(os.dup(1), "wb", buffering=0) as out:
-        os.dup2(2, 1)
+    with system.take_stdout(buffering=0) as out:
         sys.stdout = sys.stderr
         with contextlib.suppress(BrokenPipeError, KeyboardInterrupt):  # the client has left
             exchange(server, sys.stdin.buffer, out)

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ragfile.answer.answers import Answer
     from ragfile.knowledge_base import KnowledgeBase
     from ragfile.records import Document, Hit, Hits
+    from ragfile.types import Metadata
 
 
 class Shown(NamedTuple):
@@ -55,6 +56,15 @@ def hits(found: Hits, generation: int, tokens: int) -> Shown:
         "hits": [asdict(hit) for _, hit in kept], "left_out": left_out,
         "degraded": found.degraded, "generation": generation,
     })  # fmt: skip
+
+
+FACTS = ("generation", "documents", "chunks", "dim", "model", "size")
+
+
+def facts(rf: KnowledgeBase) -> Shown:
+    """Show the counts of a file, as the server's list of collections does."""
+    found = {name: rf.info[name] for name in FACTS}
+    return Shown("\n".join(f"{name}: {value}" for name, value in found.items()), found)
 
 
 def _head(number: int, hit: Hit) -> str:
@@ -170,10 +180,10 @@ def documents(rf: KnowledgeBase, prefix: str, after: str, tokens: int) -> Shown:
     text = "\n".join(shown) or "No documents."
     if more:
         text += f"\n{more} more: continue with after={shown[-1]}"
-    model = (rf.file.config.get("model") or {}).get("name")
+    model: Metadata = rf.file.config.get("model") or {}
     return Shown(text, {
         "documents": shown, "total": len(ids), "next": shown[-1] if more else None,
-        "chunks": len(rf), "model": model, "generation": rf.generation,
+        "chunks": len(rf), "model": model.get("name"), "generation": rf.generation,
     })  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The tools: search, read and list; ask with a chat model; put and delete with write access.
+"""The tools: search, read and list; ask with a chat model; put, delete and stats with write access.
 
 A result is a text for the model and the same as JSON. Both keep to a budget of tokens, and report
 omissions and how to continue. A caller's mistake is a result too, so that a model can read the
@@ -43,7 +43,7 @@ class Tools:
     def __init__(
         self, files: Files, *, model: ChatModel | None = None, can_write: bool = False
     ) -> None:
-        """Offer tools over files; `model` enables `ask`, `can_write` enables put and delete."""
+        """Offer tools over files; `model` enables `ask`, `can_write` enables put, delete and stats."""
         self.files, self._model = files, model
         calls: dict[str, Callable[..., Shown]] = {
             "search": self._search, "read": self._read, "list": self._list
@@ -51,7 +51,7 @@ class Tools:
         if model is not None:
             calls["ask"] = self._ask
         if can_write:
-            calls |= {"put": self._put, "delete": self._delete}
+            calls |= {"put": self._put, "delete": self._delete, "stats": self._stats}
         self._calls = calls
         self._schemas = {name: self._schema(name) for name in calls}
 
@@ -137,6 +137,11 @@ class Tools:
             writer.delete([id])
         return self._committed(file, f"Deleted {id}")
 
+    def _stats(self, file: str | None) -> Shown:
+        from ragfile.doors.mcp import tool_results
+
+        return tool_results.facts(self.files.open(file))
+
     def _edited(self, file: str | None) -> Editor:
         from ragfile.write.editor import edit
 
@@ -170,6 +175,7 @@ DESCRIPTIONS = {
     "ask": "Answer a question with checked citations.",
     "put": "Store a document under an id, replacing an older one.",
     "delete": "Delete a document.",
+    "stats": "Count documents and passages.",
 }
 ARGUMENTS: dict[str, dict[str, Schema]] = {
     "search": {"query": STRING, **TOOL, "tokens": BUDGET, "generation": PLACE},
@@ -181,6 +187,7 @@ ARGUMENTS: dict[str, dict[str, Schema]] = {
     "ask": {"question": STRING, "tokens": BUDGET},
     "put": {"id": STRING, "text": STRING, "metadata": OBJECT},
     "delete": {"id": STRING},
+    "stats": {},
 }  # fmt: skip
 REQUIRED = {
     "search": ["query"],

@@ -30,9 +30,9 @@ log = logging.getLogger("ragfile.serve")
 
 NAME = re.compile(r"[A-Za-z0-9._:-]{1,128}")
 TRACE = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]{16}-([0-9a-f]{2})")
-# Paths that need no key: they reveal nothing about the files.
-OPEN = ("/v1/health", "/openapi.json")
-CLOSED = ("/v1/", "/mcp", "/metrics")
+# The path that needs no key besides the page: it reveals nothing about the files.
+OPEN = ("/v1/health",)
+CLOSED = ("/v1/", "/mcp", "/metrics", "/openapi.json")
 GUARDS = [
     (b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
@@ -52,17 +52,19 @@ class Visit:
     """One request, from its first byte to the log."""
 
     __slots__ = (
-        "began", "bytes", "headers", "origin", "request_id", "route", "scopes", "sink", "status",
+        "began", "bytes", "headers", "held", "hosts", "origin", "request_id", "route", "scopes", "sink", "status",
         "trace", "user",
     )  # fmt: skip
 
     def __init__(self, scope: Scope) -> None:
         self.began = time.perf_counter()
         self.headers = {n.decode("latin-1"): v.decode("latin-1") for n, v in scope["headers"]}
+        self.hosts = sum(name == b"host" for name, _ in scope["headers"])
         name = self.headers.get("x-request-id", "")
         self.request_id = name if NAME.fullmatch(name) else tracing.new()
         self.trace = _trace(self.headers.get("traceparent"))
         self.route, self.user = "", ""
+        self.held = ""  # the key of which this request has taken a place
         self.scopes: frozenset[str] = frozenset()
         self.status, self.bytes = 0, 0
         self.origin: str | None = None
@@ -99,14 +101,15 @@ class Gate:
         if scope["type"] == "websocket":
             return await self._socket(visit, scope, receive, send)
         self._service.inside += 1
-        span = self._spans and self._spans.begin(visit, scope)
+        span = None if self._spans is None else self._spans.begin(visit, scope)
         try:
             await self._answered(visit, scope, receive, _Sender(visit, send))
         finally:
             self._service.inside -= 1
+            self._service.shares.leave(visit.held)
             self._service.count(visit, scope)
             _write(visit, scope)
-            if self._spans:
+            if self._spans is not None and span is not None:
                 self._spans.end(span, visit, scope)
         return None
 
@@ -129,9 +132,14 @@ class Gate:
         if self._service.inside > self._service.settings.at_once and scope["path"] not in OPEN:
             reason = f"the limit of {self._service.settings.at_once} concurrent requests is reached"
             raise HttpFailure(503, f"{reason}; retry later", AGAIN)
+        self._service.shares.check(visit.user)
+        self._service.shares.enter(visit.user)
+        visit.held = visit.user
 
     def _check_place(self, visit: Visit) -> None:
         """Refuse foreign pages by their Origin, and DNS rebinding by the Host header."""
+        if visit.hosts > 1:
+            raise HttpFailure(400, "the request has more than one Host header")
         host = visit.headers.get("host", "")
         if not self._is_any_host and without_port(host) not in self._hosts:
             raise HttpFailure(
@@ -157,6 +165,8 @@ class Gate:
             failure = failure_of(error, self._service.collections)
             await send({"type": "websocket.close", "code": 1008, "reason": str(failure)[:120]})
             visit.status = failure.status
+        finally:
+            self._service.shares.leave(visit.held)
         _write(visit, scope)
 
 

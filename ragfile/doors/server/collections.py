@@ -41,7 +41,7 @@ class Collections(Files):
             super().__init__(files, **opening)
         else:
             self._begin({}, opening)
-        self._fixed = set(self._paths.values())
+        self._fixed: set[str] = set(self._paths.values())
         self._scan()
 
     @property

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from ragfile.doors.server import answer_endpoints, facets, native, operation_pages, write_queue
+from ragfile.doors.server import (
+    answer_endpoints,
+    facets,
+    native,
+    operation_pages,
+    upload_endpoints,
+    write_queue,
+)
 from ragfile.doors.server import schemas as s
 from ragfile.doors.server.metrics import MEDIA
 from ragfile.doors.server.openai import chat, models, stores
@@ -46,7 +53,7 @@ def _reading(settings: Settings) -> list[Operation]:
                   query=pages, returns=s.DOCUMENTS),
         Operation("GET", ONE + "/documents/{id:text}", native.document,
                   "Read a document or a span of it.", query=around | GENERATION,
-                  returns=s.STRETCH),
+                  returns=s.STRETCH, weight=native.document_weight),
         Operation("GET", ONE + "/chunks/{row:text}", native.chunk,
                   "Read a chunk by its row number or id.", query=GENERATION, returns=s.CHUNK),
         Operation("GET", ONE + "/facets", facets.facets,
@@ -56,19 +63,22 @@ def _reading(settings: Settings) -> list[Operation]:
 
 def _writing() -> list[Operation]:
     document = {"text": s.TEXT, "metadata": s.FREE, "tags": s.many(s.TEXT), "source": s.TEXT}
-    common: dict[str, Any] = {"scope": "write", "failures": (404, 409)}
-    file = ONE + "/files/{id}"
+    common: dict[str, Any] = {"scope": "write", "failures": (404, 409, 507)}
+    sent: dict[str, Any] = {"body": s.SENT, "media": "multipart/form-data", "returns": s.UPLOADS}
+    file = ONE + "/files/{id:text}"
     return [
         Operation("PUT", ONE + "/documents/{id:text}", write_queue.put_document, "Store a document.",
                   body=s.record(("text",), **document), returns=s.STORED, is_write=True, **common),
         Operation("DELETE", ONE + "/documents/{id:text}", write_queue.delete_document,
                   "Delete a document.", returns=s.DELETED, is_write=True, **common),
-        Operation("POST", ONE + "/files", write_queue.add_files, "Upload files to be indexed.",
-                  body=s.SENT, media="multipart/form-data", returns=s.UPLOADS, status=202, **common),
-        Operation("GET", ONE + "/files", write_queue.files, "List uploaded files.",
+        Operation("POST", ONE + "/files", upload_endpoints.add_files, "Upload files to be indexed.",
+                  status=202, **sent, **common),
+        Operation("PUT", ONE + "/files", upload_endpoints.replace_files,
+                  "Upload files in place of those with the same names.", status=202, **sent, **common),
+        Operation("GET", ONE + "/files", upload_endpoints.files, "List uploaded files.",
                   returns=s.UPLOADS),
-        Operation("GET", file, write_queue.file, "Get the state of an upload.", returns=s.UPLOAD),
-        Operation("DELETE", file, write_queue.delete_file, "Delete a file with its documents.",
+        Operation("GET", file, upload_endpoints.file, "Get the state of an upload.", returns=s.UPLOAD),
+        Operation("DELETE", file, upload_endpoints.delete_file, "Delete a file with its documents.",
                   returns=s.DELETED, is_write=True, **common),
         Operation("POST", ONE + "/sync", write_queue.sync,
                   "Make a collection match its source folders.",
@@ -100,7 +110,7 @@ def _openai(settings: Settings) -> list[Operation]:
         Operation("GET", store + "/files", stores.files, "List documents as files.",
                   query=stores.PAGES, returns=stores.LIST),
         Operation("GET", file + "/content", stores.content, "Read the text of a document.",
-                  returns=stores.CONTENT),
+                  returns=stores.CONTENT, weight=native.document_weight),
         Operation("GET", file, stores.file, "Get a document as a file.", returns=stores.FILE),
     ]  # fmt: skip
 
@@ -108,7 +118,7 @@ def _openai(settings: Settings) -> list[Operation]:
 def _about() -> list[Operation]:
     return [
         Operation("GET", "/openapi.json", operation_pages.description,
-                  "Get this OpenAPI description.", scope=OPEN_TO_ALL),
+                  "Get this OpenAPI description."),
         Operation("GET", "/metrics", operation_pages.metrics, "Get counters for Prometheus.",
                   returns=s.TEXT, answers=MEDIA.partition(";")[0]),
     ]  # fmt: skip

@@ -8,6 +8,7 @@ and URLs are removed.
 
 from __future__ import annotations
 
+import errno
 import logging
 import re
 from typing import TYPE_CHECKING
@@ -33,9 +34,11 @@ log = logging.getLogger("ragfile.serve")
 TYPES = {
     400: "bad_request", 401: "unauthorized", 403: "forbidden", 404: "not_found",
     405: "method_not_allowed", 408: "too_slow", 409: "conflict", 411: "length_required",
-    413: "too_large", 415: "unsupported_type", 422: "invalid", 500: "internal",
-    502: "provider_failed", 503: "unavailable",
+    413: "too_large", 415: "unsupported_type", 422: "invalid", 429: "too_many_requests",
+    431: "headers_too_large", 500: "internal", 502: "provider_failed", 503: "unavailable",
+    507: "disk_full",
 }  # fmt: skip
+FULL = (errno.ENOSPC, errno.EDQUOT)
 AGAIN = {"retry-after": "1"}
 _URL = re.compile(r"\b(?:https?|s3)://\S+?(?=[:,;]?(?:\s|$))")
 _PATH = re.compile(r"(?<![\w./<])/(?:[\w.+@~-]+/)+[\w.+@~-]*")
@@ -74,6 +77,9 @@ def failure_of(error: BaseException, files: Files) -> HttpFailure:
             return HttpFailure(status, reason, AGAIN if status == 503 else None)
     if isinstance(error, TimeoutError):
         return HttpFailure(503, "the request took too long and was cancelled; retry later", AGAIN)
+    if isinstance(error, OSError) and error.errno in FULL:
+        log.warning("the disk is full: %s", error)
+        return HttpFailure(507, "the disk is full; nothing was changed: free some room and retry")
     if isinstance(error, OSError):
         log.warning("a file cannot be read: %s", error)
         return HttpFailure(503, "the file cannot be read at the moment; retry later", AGAIN)

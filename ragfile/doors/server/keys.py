@@ -10,6 +10,7 @@ any key, every client has full access; such a server only listens on the loopbac
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import hmac
 import json
@@ -21,6 +22,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 from ragfile.doors.server.failures import HttpFailure
+from ragfile.ground import system
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -82,7 +84,7 @@ class KeyFile:
         try:
             with open(self.path, encoding="utf-8") as file:
                 text = file.read()
-            found = json.loads(text) if text else []
+            found: object = json.loads(text) if text else []
         except FileNotFoundError:
             return []
         except ValueError:
@@ -116,7 +118,8 @@ class KeyFile:
         from ragfile.ground.atomic_replace import lock
 
         os.makedirs(os.path.dirname(os.path.abspath(self.path)), mode=0o700, exist_ok=True)
-        os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT, 0o600))
+        with contextlib.suppress(FileExistsError):
+            system.close(system.create_private(os.path.realpath(self.path)))
         with lock(self.path) as held:
             text = json.dumps(change(self.read()), indent=2) + "\n"
             held.write(lambda write: write(text.encode()))

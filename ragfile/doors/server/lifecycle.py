@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import socket
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ragfile.doors.server import workers
 from ragfile.doors.server.app import make_app, routes_of
@@ -13,8 +13,10 @@ from ragfile.doors.server.endpoints import operations
 from ragfile.doors.server.keys import VARIABLE, ApiKeys
 from ragfile.doors.server.metrics import Board
 from ragfile.ground.extras import optional
+from ragfile.ground.offline import is_offline
 
 if TYPE_CHECKING:
+    from asyncio import Protocol
     from collections.abc import Callable
 
     import uvicorn
@@ -42,14 +44,24 @@ def serve(settings: Settings) -> None:
 
 
 def check(settings: Settings) -> None:
-    """Refuse a public address without keys."""
+    """Refuse a public address without keys, and a model or embedder that cannot be asked."""
     import os
+
+    from ragfile.chat.protocol import open_chat
+    from ragfile.embedding.protocol import PROVIDERS, open_embedder
 
     if not settings.is_local and not ApiKeys(settings.keys, os.environ.get(VARIABLE)):
         raise ValueError(
             f"{settings.host} can be reached from other machines, and there is no key: "
             f"make one with `ragfile keys add NAME`, or set {VARIABLE}"
         )
+    if is_offline():
+        return
+    if settings.model:
+        open_chat(settings.model)
+    provider = PROVIDERS.get(str(settings.embedder or "").partition(":")[0])
+    if settings.embedder and provider is not None and provider.is_remote:
+        open_embedder(settings.embedder)
 
 
 def bound(settings: Settings) -> socket.socket:
@@ -80,10 +92,12 @@ def configured(settings: Settings, board: Board | None = None) -> uvicorn.Config
     optional("httptools", "the server")
     from uvicorn import Config
 
-    from ragfile.doors.server.connections import Connection, most_connections
+    from ragfile.doors.server.connections import Clients, most_connections
 
+    # uvicorn declares a class here, and calls it.
+    connection = cast("type[Protocol]", Clients(settings).connection)
     return Config(
-        functools.partial(make_app, settings, board), factory=True, loop="uvloop", http=Connection,
+        functools.partial(make_app, settings, board), factory=True, loop="uvloop", http=connection,
         lifespan="on", log_config=None, access_log=False, server_header=False, date_header=True,
         proxy_headers=False, timeout_keep_alive=IDLE, ws_max_size=settings.max_body, backlog=BACKLOG,
         limit_concurrency=most_connections(), timeout_graceful_shutdown=GRACE,

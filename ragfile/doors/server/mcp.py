@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import TYPE_CHECKING
+import json
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
 
 from ragfile.doors.mcp.http import exchange, without_port
 from ragfile.doors.mcp.protocol import Server
 from ragfile.doors.mcp.tools import Tools
+from ragfile.doors.server.native import text_weight
 from ragfile.doors.server.operations import Raw
 from ragfile.doors.server.request import read_in_time, send_whole
 
@@ -31,9 +33,14 @@ class Mcp:
         visit.route = "/mcp"
         visit.require("read")
         body = await read_in_time(scope, receive, self._service.settings)
-        found = await asyncio.get_running_loop().run_in_executor(
-            self._service.asks, self._exchanged, scope["method"], visit, body
-        )
+        service, held = self._service, 0
+        try:
+            weight = await service.turns.run(visit.user, partial(_weight, service, body))
+            held = await service.memory.take(weight)
+            work = partial(self._exchanged, scope["method"], visit, body)
+            found = await service.ask_turns.run(visit.user, work)
+        finally:
+            service.memory.give_back(held)
         media = found.headers.get("content-type", "application/json")
         rest = {name: v for name, v in found.headers.items() if name != "content-type"}
         await send_whole(send, Raw(found.body, media, found.status, rest))
@@ -53,3 +60,17 @@ class Mcp:
             tools = Tools(service.collections, model=service.model, can_write=can_write)
             self._servers = {key: Server(tools)}
         return self._servers[key]
+
+
+def _weight(service: Service, body: bytes) -> int:
+    """Return the bytes that a call of `read` takes for its document; 0 for anything else."""
+    try:
+        message = cast("dict[str, Any]", json.loads(body))  # anything else raises TypeError
+        given = message["params"]["arguments"]
+        name, doc_id = given.get("file"), given["id"]
+        is_read = message["params"]["name"] == "read" and isinstance(doc_id, str)
+        rf = service.collections.open(name) if is_read else None
+        passage_of = doc_id.rpartition("#")[0] if is_read else ""
+        return 0 if rf is None else text_weight(rf, doc_id) or text_weight(rf, passage_of)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return 0  # the answer has the reason

@@ -10,10 +10,11 @@ Every counter is declared here and has one slot of the shared memory in each row
 
 from __future__ import annotations
 
-import mmap
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+
+from ragfile.ground import system
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -50,7 +51,7 @@ COUNTERS = {
     "degraded_searches": Counter("Searches for which a retriever could not run."),
     "stage_seconds": Counter("Time that searches spent, by stage.", "stage", STAGES),
     "cached_answers": Counter("Searches that were answered from memory."),
-    "embedding_calls": Counter("Calls to embedders for questions."),
+    "embedding_calls": Counter("Calls to embedders, for questions, documents and uploads."),
     "embedded_texts": Counter("Texts that were embedded for clients."),
     "chat_calls": Counter(
         "Answers, by finish reason; extract is without a model.", "finish", ENDINGS
@@ -71,7 +72,7 @@ class Board:
     def __init__(self, routes: Iterable[str], workers: int = 1) -> None:
         self._routes = (*routes, "page", "")
         self._slots = {key: i for i, key in enumerate(self._keys())}
-        memory = mmap.mmap(-1, workers * len(self._slots) * 8)
+        memory = system.shared_memory(workers * len(self._slots) * 8)
         self._all = np.frombuffer(memory, np.float64).reshape(workers, len(self._slots))
         self.row = 0
 

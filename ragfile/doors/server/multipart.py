@@ -1,23 +1,23 @@
 """Receive multipart bodies: files are written to the disk as they arrive, piece by piece.
 
-Parts with a file name are uploads; the others are fields: dedupe, keep, tags, metadata.
+Parts with a file name are uploads; the others are fields: dedupe, keep, replace, tags, metadata.
 """
 
 from __future__ import annotations
 
 import asyncio
 import hashlib
-import os
 from typing import TYPE_CHECKING, Any, cast
 
 from ragfile.doors.server.failures import HttpFailure
 from ragfile.doors.server.request import parsed
+from ragfile.ground import system
 from ragfile.ground.extras import optional
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from hashlib import _Hash as Hash  # pyright: ignore[reportPrivateUsage]  # hashlib names no public type
-    from typing import Protocol
+    from typing import Protocol, TypeVar
 
     from starlette.types import Receive, Scope
 
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
     Feed = Callable[[bytes], object]
     Finish = Callable[[], None]
+
+    FlagT = TypeVar("FlagT", bool, None)
 
     class _Parser(Protocol):
         def finalize(self) -> None: ...
@@ -114,13 +116,11 @@ class Received:
         if upload.size > most:
             raise HttpFailure(413, f"{upload.name} exceeds the limit of {most:,} bytes")
         self._hash.update(data)
-        view = memoryview(data)
-        while view:
-            view = view[os.write(self._open, view) :]
+        system.write(self._open, data)
 
     def end_file(self) -> None:
         """Close the file and record its checksum."""
-        os.close(self._open)
+        system.close(self._open)
         self._open = -1
         self.uploads[-1].checksum = self._hash.hexdigest()
 
@@ -136,13 +136,14 @@ class Received:
         for upload in self.uploads:
             upload.tags, upload.metadata, upload.kept = tags, metadata, keeps
         self.dedupe = self._flag("dedupe", False)
+        self.replace = self._flag("replace", None)
         if self.fields:
             unknown = next(iter(self.fields))
-            reason = f"unknown field {unknown!r:.60}: use dedupe, keep, metadata or tags"
+            reason = f"unknown field {unknown!r:.60}: use dedupe, keep, metadata, replace or tags"
             raise HttpFailure(422, reason, param=unknown)
         return self
 
-    def _flag(self, name: str, default: bool) -> bool:
+    def _flag(self, name: str, default: FlagT) -> bool | FlagT:
         """Return the value of a field that is true or false."""
         text = self.fields.pop(name, None)
         if text is None:
@@ -154,7 +155,7 @@ class Received:
     def discard(self) -> None:
         """Delete all files that have been received."""
         if self._open >= 0:
-            os.close(self._open)
+            system.close(self._open)
         for upload in self.uploads:
             self._service.uploads.drop(upload)
 

@@ -6,6 +6,7 @@ from bisect import bisect_right
 from typing import TYPE_CHECKING, cast
 
 from ragfile import __version__
+from ragfile.doors.mcp.tool_results import FACTS
 from ragfile.doors.server.failures import HttpFailure, failure_of
 from ragfile.options import BATCH, SEARCH
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from ragfile.file.row_segment import StoredDocument
     from ragfile.ground.option_table import OptionTable
     from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.options import BatchOptions
     from ragfile.records import Hit, Hits
 
 HIT = (
@@ -24,6 +26,7 @@ HIT = (
     "source", "start", "end",
 )  # fmt: skip
 PAGE, LONGEST_PAGE = 100, 1000
+COPIES = 4  # of a document's text in memory: its bytes, the text, as JSON, and as a body
 NOT_SHOWN = ("path",)  # of a file's info: clients must not learn paths of the server
 
 
@@ -43,8 +46,7 @@ def _line(service: Service, name: str) -> dict[str, Any]:
         info = service.collections.at_commit(name).info
     except Exception as error:  # noqa: BLE001 - a damaged collection must not hide the others
         return {"name": name, "error": str(failure_of(error, service.collections))}
-    kept = ("generation", "chunks", "documents", "dim", "model", "size")
-    return {"name": name} | {key: info[key] for key in kept}
+    return {"name": name} | {key: info[key] for key in FACTS}
 
 
 def collection(service: Service, call: Call) -> dict[str, Any]:
@@ -72,7 +74,8 @@ def search(service: Service, call: Call) -> dict[str, Any]:
         found = rf.search(options.pop("query"), **options)
         call.sink |= {"searches": 1, "timings": found.timings, "degraded": found.degraded}
         return shown(service, rf, found)
-    results = rf.search_batch(options.pop("queries"), **options)
+    queries = options.pop("queries")
+    results = rf.search_batch(queries, **cast("BatchOptions", options))
     call.sink |= {"searches": len(results), "timings": results[0].timings if results else {}}
     return {
         "results": [shown(service, rf, hits) for hits in results], "generation": rf.generation
@@ -142,6 +145,18 @@ def _listed(rf: KnowledgeBase, name: str) -> dict[str, Any]:
         "metadata": fields.get("metadata", {}), "chunks": len(stored.rows),
         "bytes": stored.record.text_size,
     }  # fmt: skip
+
+
+def document_weight(service: Service, call: Call) -> int:
+    """Return the bytes that reading a document takes."""
+    rf = service.collections.at_commit(call.path["c"], call.query.get("generation", 0))
+    return text_weight(rf, call.path["id"])
+
+
+def text_weight(rf: KnowledgeBase, doc_id: str) -> int:
+    """Return the bytes that a response with a document's text takes, 0 if there is none."""
+    stored = rf.rows.find(doc_id)
+    return 0 if stored is None else COPIES * stored.record.text_size
 
 
 def document(service: Service, call: Call) -> dict[str, Any]:

@@ -42,6 +42,7 @@ class Operation:
     media: str = "application/json"  # the media type of the request's body
     is_write: bool = False  # runs in the queue of writes
     failures: tuple[int, ...] = ()  # statuses besides those of every operation
+    weight: Callable[[Service, Call], int] | None = None  # bytes that it holds, roughly
 
 
 @dataclass(slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import json
 import math
+from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 from urllib.parse import parse_qsl
 
@@ -60,28 +61,46 @@ class OperationApp:
         """Call the endpoint in the pool of threads for its kind, and send its result."""
         if operation.is_ask:
             return await self._ask(operation, call, receive, send)
-        loop, service = asyncio.get_running_loop(), self._service
         if operation.is_write:
-            with service.writing as room:
-                found = await room.keep(
-                    loop.run_in_executor(service.writer, answered_whole, service, operation, call)
+            return await self._write(operation, call, send)
+        service, held = self._service, 0
+        try:
+            async with asyncio.timeout(service.settings.answer_seconds):
+                held = await self._held(operation, call)
+                found = await service.turns.run(
+                    call.user, partial(answered_whole, service, operation, call)
                 )
-            return await send_whole(send, found)
-        async with asyncio.timeout(service.settings.answer_seconds):
-            found = await loop.run_in_executor(
-                service.threads, answered_whole, service, operation, call
-            )
-        return await send_whole(send, found, is_head=scope["method"] == "HEAD")
+            await send_whole(send, found, is_head=scope["method"] == "HEAD")
+        except TimeoutError:
+            call.waiter.leave()  # which ends its network calls
+            raise
+        finally:
+            service.memory.give_back(held)
+        return None
+
+    async def _held(self, operation: Operation, call: Call) -> int:
+        """Wait for the memory of a call that needs much; return its bytes."""
+        service, weigh = self._service, operation.weight
+        if weigh is None:
+            return 0
+        weight = await service.turns.run(call.user, partial(weigh, service, call))
+        return await service.memory.take(weight)
+
+    async def _write(self, operation: Operation, call: Call, send: Send) -> None:
+        """Call an endpoint that changes a file, after all changes before it."""
+        loop, service = asyncio.get_running_loop(), self._service
+        service.writing.check(call.user)
+        running = loop.run_in_executor(service.writer, answered_whole, service, operation, call)
+        await send_whole(send, await service.writing.keep(running, call.user))
 
     async def _ask(self, operation: Operation, call: Call, receive: Receive, send: Send) -> None:
         """Answer with the chat model; cancel the answer if the client disconnects."""
         loop, service = asyncio.get_running_loop(), self._service
         watch = loop.create_task(until_gone(receive, call))
         try:
-            with service.asking as room:
-                found = await room.keep(
-                    loop.run_in_executor(service.asks, answered, service, operation, call)
-                )
+            service.asking.check(call.user)
+            running = loop.run_in_executor(service.asks, answered, service, operation, call)
+            found = await service.asking.keep(running, call.user)
             if isinstance(found, EventStream):
                 return await send_stream(service, found, call, send)
             return await send_whole(send, found)

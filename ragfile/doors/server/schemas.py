@@ -114,13 +114,15 @@ UPLOAD = shown(
     id=TEXT, name=TEXT, collection=TEXT, user=TEXT, date=TEXT, size=WHOLE, checksum=TEXT, mime=TEXT,
     state={"type": "string", "enum": ["queued", "indexed", "error"]}, error=TEXT,
     documents=many(TEXT), chunks=WHOLE, tags=many(TEXT), metadata=FREE, kept=YES, duplicate=YES,
-    created=WHOLE,
+    original=TEXT, replace=YES,
+    action={"type": "string", "enum": ["", "added", "replaced", "numbered", "duplicate"]},
+    attempts=WHOLE, retries=WHOLE, request_id=TEXT, created=WHOLE,
 )  # fmt: skip
 UPLOADS = shown(files=many(UPLOAD))
 SENT = {
     "type": "object", "required": ["file"],
     "properties": {
         "file": many({"type": "string", "format": "binary"}, minItems=1),
-        "dedupe": TEXT, "keep": TEXT, "tags": TEXT, "metadata": TEXT,
+        "dedupe": TEXT, "keep": TEXT, "replace": TEXT, "tags": TEXT, "metadata": TEXT,
     },
 }  # fmt: skip

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from ragfile.doors.server.capacity import Room
+from ragfile.doors.server.capacity import Memory, Room, Shares, Turns
 from ragfile.doors.server.collections import Collections
 from ragfile.doors.server.failures import discreet
 from ragfile.doors.server.keys import VARIABLE as KEY_VARIABLE
@@ -16,7 +19,7 @@ from ragfile.doors.server.uploads import Uploads
 from ragfile.doors.server.write_queue import Queue, index
 from ragfile.ground.lru import Lru
 from ragfile.ground.urls import is_dataset, is_remote
-from ragfile.ingest.loaders import Limits
+from ragfile.ingest.parser_process import ParserProcess
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -47,14 +50,20 @@ class Service:
         self.collections = Collections(settings.files, **given)
         self.model = _opened(settings.model)
         self.threads = ThreadPoolExecutor(THREADS, "ragfile-search")
+        self.turns = Turns(self.threads, THREADS)
+        self.memory = Memory(settings.read_memory)
+        self.shares = Shares(settings.at_once // 4, "concurrent requests")
         self.asks = ThreadPoolExecutor(settings.asks_at_once, "ragfile-ask")
+        self.ask_turns = Turns(self.asks, settings.asks_at_once)
         self.asking = Room(settings.asks_at_once, "answers by a model")
         self.keys = ApiKeys(settings.keys, os.environ.get(KEY_VARIABLE))
         self.inside = 0  # concurrent requests
         self.writer = ThreadPoolExecutor(1, "ragfile-write")  # one change at a time, in order
         self.writing = Room(WRITES, "changes")
         self.uploads, self.queue = Uploads(_root(settings)), Queue()
-        self.limits = Limits(max_bytes=settings.max_upload)
+        self.limits = replace(settings.limits, max_bytes=settings.max_upload)
+        self.parser = ParserProcess()  # of uploads; used by the writer alone
+        self._retries: list[threading.Timer] = []
         self._kept: Lru[Hashable, Any] = Lru(KEPT)
         self._embedding_calls = 0  # already counted on the board
 
@@ -100,20 +109,37 @@ class Service:
         """Schedule the indexing of a collection's waiting uploads."""
         self.writer.submit(index, self, collection)
 
+    def write_later(self, collection: str, seconds: float) -> None:
+        """Schedule another attempt to index a collection's waiting uploads."""
+        timer = threading.Timer(seconds, self._write_unless_closed, [collection])
+        timer.daemon = True
+        self._retries = [one for one in self._retries if one.is_alive()] + [timer]
+        timer.start()
+
+    def _write_unless_closed(self, collection: str) -> None:
+        with contextlib.suppress(RuntimeError):  # the threads are shut down
+            self.write_soon(collection)
+
     def resume(self) -> None:
         """Queue the uploads that an earlier server left waiting; delete its incomplete ones."""
         if self.can_write:
             self.uploads.sweep()
-        for upload in self.uploads.all() if self.can_write else ():
-            if upload.state == "queued":
-                self.queue.put(upload)
-                self.write_soon(upload.collection)
+        found = (
+            [one for one in self.uploads.all() if one.state == "queued"] if self.can_write else []
+        )
+        for upload in found:
+            self.queue.put(upload)
+        for collection in sorted({upload.collection for upload in found}):
+            self.write_soon(collection)
 
     def close(self) -> None:
         """Shut the threads down after their current work."""
+        for timer in self._retries:
+            timer.cancel()
         self.threads.shutdown(wait=True, cancel_futures=True)
         self.writer.shutdown(wait=True, cancel_futures=True)  # resume() queues the rest again
         self.asks.shutdown(wait=False, cancel_futures=True)
+        self.parser.close()
 
 
 def _root(settings: Settings) -> str:

@@ -52,7 +52,9 @@ class Socket:
     async def _answer(self, scope: Scope, text: str, current: list[Call], send: Send) -> None:
         """Answer one question; a failure becomes an error event."""
         visit: Visit = scope["ragfile"]
-        call = Call(dict(scope["path_params"]), {}, None, visit.headers, visit.request_id)
+        call = Call(
+            dict(scope["path_params"]), {}, None, visit.headers, visit.request_id, visit.user
+        )
         current[:] = [call]
         try:
             await self._send_events(call, text, send)
@@ -65,10 +67,9 @@ class Socket:
     async def _send_events(self, call: Call, text: str, send: Send) -> None:
         service = self._service
         call.body = checked(self._schema, parsed(text.encode("utf-8", "surrogatepass")))
-        with service.asking as room:
-            stream = await room.keep(
-                asyncio.get_running_loop().run_in_executor(service.asks, _begun, service, call)
-            )
+        service.asking.check(call.user)
+        running = asyncio.get_running_loop().run_in_executor(service.asks, _begun, service, call)
+        stream = await service.asking.keep(running, call.user)
         async with contextlib.aclosing(steps(service, stream, call)) as events:
             async for event in events:
                 if event is not None:

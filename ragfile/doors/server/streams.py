@@ -56,7 +56,7 @@ async def steps(service: Service, stream: EventStream, call: Call) -> AsyncGener
             stream.close()
             loop.call_soon_threadsafe(queue.put_nowait, end)
 
-    service.asking.keep(loop.run_in_executor(service.asks, pump))
+    service.asking.keep(loop.run_in_executor(service.asks, pump), call.user)
     try:
         while (event := await _next(queue, service.settings.heartbeat)) is not end:
             yield event

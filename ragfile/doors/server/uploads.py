@@ -4,7 +4,7 @@
     {root}/.state/{id}.json       the name, checksum, collection and state
     {root}/.state/{collection}-{checksum}     the id of the upload with these bytes
 
-A state is queued, indexed or error. It is kept on the disk, so that it outlives the process and all
+A state is queued, indexed or error. A queued upload with an error is tried again later. It is kept on the disk, so that it outlives the process and all
 workers see it.
 """
 
@@ -21,6 +21,8 @@ import time
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
+
+from ragfile.ground import system
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,7 +53,13 @@ class Upload:
     tags: list[str] = field(default_factory=list[str])
     metadata: dict[str, Any] = field(default_factory=dict[str, Any])
     kept: bool = True  # keep the original after indexing
-    duplicate: bool = False
+    duplicate: bool = False  # its bytes were known: it has no documents of its own
+    original: str = ""  # the upload that a duplicate refers to, "" for documents from elsewhere
+    replace: bool = False  # replace the documents of the same name
+    action: str = ""  # added, replaced, numbered or duplicate
+    attempts: int = 0  # to index it that began and did not end: each ended a worker
+    retries: int = 0  # attempts that failed for a reason that may pass
+    request_id: str = ""
     created: int = 0
 
     def shown(self) -> dict[str, Any]:
@@ -98,7 +106,7 @@ class Uploads:
         """Open a new file for its bytes, readable only by its owner; return the descriptor."""
         path = self.path(upload)
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
+        return system.create_private(path)
 
     def _state(self, name: str) -> str:
         """Return the path of a file in the folder of states."""
@@ -118,9 +126,9 @@ class Uploads:
         """Write the state of an upload atomically."""
         os.makedirs(self._state(""), mode=0o700, exist_ok=True)
         draft = self._state(f"{upload.id}.{secrets.token_hex(4)}")
-        with open(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        with open(system.create_private(draft), "w", encoding="utf-8") as file:
             json.dump(asdict(upload), file)
-        os.replace(draft, self._state(f"{upload.id}.json"))
+        system.replace(draft, self._state(f"{upload.id}.json"))
 
     def all(self) -> Iterator[Upload]:
         """Yield all uploads, in no particular order."""
@@ -136,13 +144,25 @@ class Uploads:
         self.drop(upload)
         _unlink(self._state(f"{upload.id}.json"))
 
+    def duplicates(self, upload: Upload) -> list[Upload]:
+        """Return the duplicates of an upload, oldest first."""
+        found = [one for one in self.all() if one.original == upload.id]
+        return sorted(found, key=lambda one: (one.created, one.id))
+
+    def inherit(self, heir: Upload, upload: Upload) -> bool:
+        """Give a duplicate the bytes of an upload; False if these are gone."""
+        os.makedirs(os.path.dirname(self.path(heir)), mode=0o700, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):
+            system.link_new(self.path(upload), self.path(heir))
+        return os.path.exists(self.path(heir))
+
     def drop(self, upload: Upload) -> None:
         """Delete its bytes only."""
         _unlink(self.path(upload))
 
     def sweep(self) -> int:
-        """Delete incomplete files that a killed server has left; return their number."""
-        known = {self.path(upload) for upload in self.all()}
+        """Delete incomplete and unneeded files that a killed server has left; return their number."""
+        known = {self.path(one) for one in self.all() if one.kept or one.state == "queued"}
         found = [
             path
             for path in glob.glob(os.path.join(glob.escape(self._root), "*", "????-??-??", "*"))
@@ -161,20 +181,18 @@ class Uploads:
         os.makedirs(self._state(""), mode=0o700, exist_ok=True)
         mark = self._mark(upload)
         for _ in range(2):
-            try:
-                os.symlink(upload.id, mark)  # it holds the id atomically; it is never followed
+            if system.claim(mark, upload.id):
                 return None
-            except FileExistsError:
-                known = self.get(os.readlink(mark))
-                if known is not None and known.state != "error":
-                    return known
-                _unlink(mark)
+            known = self.get(system.holder_of(mark) or "")
+            if known is not None and known.state != "error":
+                return known
+            _unlink(mark)
         return None
 
     def forget(self, upload: Upload) -> None:
         """Withdraw the claim, so that the next upload of these bytes is the first again."""
         mark = self._mark(upload)
-        if os.path.islink(mark) and os.readlink(mark) == upload.id:
+        if system.holder_of(mark) == upload.id:
             _unlink(mark)
 
     def _mark(self, upload: Upload) -> str:
@@ -184,4 +202,4 @@ class Uploads:
 
 def _unlink(path: str) -> None:
     with contextlib.suppress(FileNotFoundError):
-        os.unlink(path)
+        system.remove(path)

@@ -1,16 +1,23 @@
 """The endpoints that change files: one writer at a time, from a queue; readers never wait.
 
 A request with uploads returns at once; they are indexed later, all that wait together in one
-commit. A file that cannot be read gets the state `error` and does not affect the others.
+commit. A file that cannot be read gets the state `error` and does not affect the others. If a
+commit fails for another reason, such as an embedding server that is down, its uploads stay queued
+and are tried again, one at a time and at growing intervals. A worker that dies between the commit
+and the states leaves documents that bear their upload's id, which the next attempt adopts. An upload
+that was being indexed when a worker ended is tried in a commit of its own, and fails after two.
 """
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
 from ragfile.doors.server.failures import HttpFailure, failure_of
+from ragfile.doors.server.stored_names import MARK, StoredNames, mark_of
+from ragfile.ground.request_id import request
 from ragfile.ground.urls import is_remote
 from ragfile.ingest.chunker import split
 from ragfile.ingest.document_loader import Loading
@@ -19,18 +26,19 @@ from ragfile.ingest.source_files import SourceFile
 from ragfile.write.editor import edit
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Generator, Iterable, Iterator, Sequence
 
-    from ragfile.doors.server.multipart import Received
     from ragfile.doors.server.operations import Call
     from ragfile.doors.server.shared_state import Service
     from ragfile.doors.server.uploads import Upload
-    from ragfile.file.row_segment import StoredDocument
+    from ragfile.records import Document
     from ragfile.write.editor import Editor
 
 log = logging.getLogger("ragfile.serve")
 
-MARK = "upload"  # the metadata key with the id of a document's upload
+ATTEMPTS = 2  # to index an upload, each of which ended a worker
+AGAIN = (502, 503, 507)  # failures that pass: the upload stays queued
+FIRST_WAIT, LONGEST_WAIT = 1.0, 300.0  # seconds until the next attempt
 
 
 class Queue:
@@ -46,35 +54,48 @@ class Queue:
             self._waiting.setdefault(upload.collection, {}).setdefault(upload.id, upload)
 
     def take(self, collection: str) -> list[Upload]:
-        """Remove and return all uploads to a collection."""
+        """Remove and return the uploads of the next commit to a collection.
+
+        These are all new ones. After them comes one at a time of those that failed before, the one
+        with the fewest attempts, so that none holds up the others.
+        """
         with self._lock:
-            return list(self._waiting.pop(collection, {}).values())
+            waiting = self._waiting.get(collection, {})
+            ordered = sorted(waiting.values(), key=_tried)
+            new = [upload for upload in ordered if not _tried(upload)] or ordered[:1]
+            for upload in new:
+                del waiting[upload.id]
+            return new
 
 
-def editing(service: Service, name: str, message: str) -> Editor:
+def _tried(upload: Upload) -> int:
+    return upload.attempts + upload.retries
+
+
+@contextlib.contextmanager
+def editing(service: Service, name: str, message: str, request_id: str = "") -> Generator[Editor]:
     """Begin the next commit of a collection, after other writers have finished."""
     path = service.collections.path(service.collections.known(name))
     if is_remote(path):
         raise HttpFailure(
             409, f"the collection {name} is read from a URL: change the file at its origin"
         )
-    return edit(path, message=message, **service.collections.editing)
+    with edit(path, message=message, **service.collections.editing) as writer:
+        try:
+            with request(request_id or None):
+                yield writer
+        finally:
+            service.board.add("embedding_calls", writer.embedding_calls)
 
 
 def put_document(service: Service, call: Call) -> dict[str, Any]:
     """Store a document under an id, replacing an older one."""
     name, doc_id = call.path["c"], call.path["id"]
-    with editing(service, name, f"put {doc_id}") as writer:
-        mark = _mark(writer.take(doc_id))
+    with editing(service, name, f"put {doc_id}", call.request_id) as writer:
+        mark = mark_of(writer.take(doc_id))
         writer.upsert([{"id": doc_id, **call.body}])
     _release(service, name, mark, doc_id)
     return _stored(service, call, doc_id)
-
-
-def _mark(stored: StoredDocument | None) -> str | None:
-    """Return the id of the upload that a document came from, or None."""
-    mark = None if stored is None else stored.fields.get("metadata", {}).get(MARK)
-    return mark if isinstance(mark, str) else None
 
 
 def _stored(service: Service, call: Call, doc_id: str) -> dict[str, Any]:
@@ -92,7 +113,7 @@ def delete_document(service: Service, call: Call) -> dict[str, Any]:
         stored = writer.take(doc_id)
         if stored is None:
             raise HttpFailure(404, f"no document {doc_id!r:.120} in {name}")
-        mark = _mark(stored)
+        mark = mark_of(stored)
         writer.delete([doc_id])
     _release(service, name, mark, doc_id)
     call.sink["deleted"] = 1
@@ -106,9 +127,10 @@ def _release(service: Service, name: str, mark: str | None, doc_id: str) -> None
         return
     upload.documents = [other for other in upload.documents if other != doc_id]
     if upload.documents:
-        service.uploads.put(upload)
-    else:
-        service.uploads.remove(upload)
+        return service.uploads.put(upload)
+    for duplicate in service.uploads.duplicates(upload):
+        service.uploads.remove(duplicate)
+    return service.uploads.remove(upload)
 
 
 def sync(service: Service, call: Call) -> dict[str, Any]:
@@ -122,7 +144,7 @@ def sync(service: Service, call: Call) -> dict[str, Any]:
     if not sources:
         raise HttpFailure(409, f"{name} has no source folder: start the server with --source")
     report = sync_file(service.collections.path(name), sources, dedupe=call.body.get("dedupe", False),
-                       dry_run=call.body.get("dry_run", False))  # fmt: skip
+                       dry_run=call.body.get("dry_run", False), limits=service.settings.limits)  # fmt: skip
     shown = asdict(report)
     del shown["path"], shown["deletions"]  # they hold paths; `removed` has the ids
     for listed in ("failures", "skipped"):
@@ -139,89 +161,95 @@ def _without_folders(
     return entry | {"reason": service.discreet(entry["reason"])}
 
 
-def add_files(service: Service, call: Call) -> dict[str, Any]:
-    """Queue uploaded files to be indexed."""
-    received: Received = call.body
-    shown = [_taken(service, upload, dedupe=received.dedupe) for upload in received.uploads]
-    service.write_soon(call.path["c"])
-    return {"files": [upload.shown() for upload in shown]}
-
-
-def _taken(service: Service, upload: Upload, *, dedupe: bool) -> Upload:
-    """Queue an upload and return it; with `dedupe`, return an earlier one of the same bytes."""
-    uploads = service.uploads
-    uploads.put(upload)  # before the claim: a claim must always lead to a state
-    known = (uploads.claim(upload) or _document_of(service, upload)) if dedupe else None
-    if known is None:
-        service.queue.put(upload)
-        return upload
-    uploads.drop(upload)
-    if known is not upload:
-        uploads.remove(upload)
-    service.board.add("ingested_files", 1, "duplicate")
-    known.duplicate = True
-    return known
-
-
-def _document_of(service: Service, upload: Upload) -> Upload | None:
-    """Mark an upload as indexed if documents from elsewhere have its bytes; None if not."""
-    rf = service.collections.at_commit(upload.collection)
-    rows = rf.rows.mask({"checksum": upload.checksum})
-    found = [] if rows is None else [rf.chunk(int(row)).doc_id for row in rows.nonzero()[0]]
-    if not found:
-        return None
-    service.uploads.forget(upload)
-    upload.state, upload.documents, upload.kept = "indexed", list(dict.fromkeys(found)), False
-    service.uploads.put(upload)
-    return upload
-
-
-def file(service: Service, call: Call) -> dict[str, Any]:
-    """Return the state of an upload."""
-    return _known(service, call).shown()
-
-
-def files(service: Service, call: Call) -> dict[str, Any]:
-    """List the uploads to a collection, newest first."""
-    uploads = [u for u in service.uploads.all() if u.collection == call.path["c"]]
-    uploads.sort(key=lambda upload: (-upload.created, upload.id))
-    return {"files": [upload.shown() for upload in uploads]}
-
-
-def delete_file(service: Service, call: Call) -> dict[str, Any]:
-    """Delete an upload with its documents."""
-    upload, name = _known(service, call), call.path["c"]
-    with editing(service, name, f"delete {upload.name}") as writer:
-        writer.delete([d for d in upload.documents if writer.take(d) is not None])
+def retire(service: Service, upload: Upload) -> None:
+    """Remove an upload that has lost its documents; its oldest duplicate is indexed in its place."""
+    heir, *others = service.uploads.duplicates(upload) or [upload]
+    if heir is not upload:
+        _inherit(service, heir, upload)
+    for other in others:
+        other.original = heir.id
+        service.uploads.put(other)
     service.uploads.remove(upload)
-    call.sink["deleted"] = len(upload.documents)
-    return {"id": upload.id, "generation": service.collections.at_commit(name).generation}
+    if heir is not upload and heir.state == "queued":
+        service.queue.put(heir)
+        service.write_soon(heir.collection)
 
 
-def _known(service: Service, call: Call) -> Upload:
-    """Return the upload that a path names; raise a failure 404 if there is none."""
-    upload = service.uploads.get(call.path["id"])
-    if upload is None or upload.collection != call.path["c"]:
-        raise HttpFailure(404, f"no file {call.path['id']!r:.80} was uploaded to {call.path['c']}")
-    return upload
+def _inherit(service: Service, heir: Upload, upload: Upload) -> None:
+    """Make a duplicate an upload of its own, with the bytes of its original."""
+    heir.duplicate, heir.original, heir.documents, heir.action = False, "", [], ""
+    heir.state, heir.kept = "queued", upload.kept
+    if not service.uploads.inherit(heir, upload):
+        heir.state = "error"
+        heir.error = "its bytes were those of a file that was deleted since: send it again"
+    service.uploads.put(heir)
 
 
 def index(service: Service, collection: str) -> None:
-    """Index all waiting uploads to a collection in one commit."""
-    waiting = [u for u in service.queue.take(collection) if _is_queued(service, u)]
-    if not waiting:
-        return
+    """Index the waiting uploads to a collection, all new ones in one commit.
+
+    An upload that a worker was indexing when it ended has a commit of its own, so that it cannot end
+    another worker together with the others.
+    """
+    while taken := service.queue.take(collection):
+        waiting = [upload for upload in taken if _is_queued(service, upload)]
+        new = [upload for upload in waiting if not upload.attempts]
+        groups = [new, *([upload] for upload in waiting if upload.attempts)]
+        while groups:
+            group = groups.pop(0)
+            if group and not _index_together(service, collection, group):
+                for upload in (upload for rest in groups for upload in rest):
+                    service.queue.put(upload)
+                return
+
+
+def _index_together(service: Service, collection: str, waiting: Sequence[Upload]) -> bool:
+    """Index uploads in one commit; return False if they are to be tried again later."""
+    replaced: set[str] = set()
+    for upload in waiting:
+        upload.attempts += 1
+        service.uploads.put(upload)
     try:
         with editing(service, collection, _message(waiting)) as writer:
+            names = StoredNames(writer)
             for upload in waiting:
-                _index_one(service, writer, upload)
+                with request(upload.request_id or None):
+                    _index_one(service, writer, names, upload, replaced)
     except Exception as error:  # noqa: BLE001 - reported in the state of each upload
-        reason = str(failure_of(error, service.collections))
-        for upload in waiting:
-            upload.state, upload.error = "error", reason
-            upload.documents, upload.chunks = [], 0
+        return _failed(service, collection, waiting, failure_of(error, service.collections))
+    _retire_all(service, replaced)  # while the states still lead to another attempt
     for upload in waiting:
         _settle(service, upload)
+    return True
+
+
+def _failed(
+    service: Service, collection: str, waiting: Sequence[Upload], failure: HttpFailure
+) -> bool:
+    """Record why a commit failed; queue its uploads again if the reason may pass."""
+    passes = failure.status in AGAIN
+    for upload in waiting:
+        if upload.state == "error":  # the file itself cannot be read
+            _settle(service, upload)
+            continue
+        upload.state, upload.error = "queued" if passes else "error", str(failure)
+        upload.documents, upload.chunks = [], 0
+        upload.attempts, upload.retries = 0, upload.retries + 1
+        _settle(service, upload)
+        if passes:
+            service.queue.put(upload)
+    if passes:
+        most = max(upload.retries for upload in waiting)
+        service.write_later(collection, min(FIRST_WAIT * 2 ** min(most, 20), LONGEST_WAIT))
+    return not passes
+
+
+def _retire_all(service: Service, ids: Iterable[str]) -> None:
+    """Retire the uploads that other ones have replaced."""
+    for upload_id in ids:
+        upload = service.uploads.get(upload_id)
+        if upload is not None:
+            retire(service, upload)
 
 
 def _is_queued(service: Service, upload: Upload) -> bool:
@@ -235,54 +263,75 @@ def _message(waiting: Sequence[Upload]) -> str:
     return f"upload {waiting[0].name}" + (f" and {len(waiting) - 1} more" * (len(waiting) > 1))
 
 
-def _index_one(service: Service, writer: Editor, upload: Upload) -> None:
+def _index_one(
+    service: Service, writer: Editor, names: StoredNames, upload: Upload, replaced: set[str]
+) -> None:
     """Add the documents of an upload to the commit, or record the reason if that fails."""
-    name = _free(writer, upload.name)
-    loading = Loading([], limits=service.limits)
+    if adopted := names.of_upload(upload.name, upload.id):
+        upload.documents, upload.state, upload.error = adopted, "indexed", ""
+        found = [writer.archive.find(doc_id) for doc_id in adopted]
+        upload.chunks = sum(len(stored.rows) for stored in found if stored is not None)
+        replaced.update(_overwritten(service, upload))
+        return
+    if upload.attempts > ATTEMPTS:
+        upload.state = "error"
+        upload.error = f"the server ended {ATTEMPTS} times while it indexed this file"
+        return
+    before = names.documents(upload.name) if upload.replace else []
+    is_replacing = upload.replace and not names.staged(upload.name)
+    name = upload.name if is_replacing else names.free(upload.name)
     try:
-        documents = list(loading.file(SourceFile(service.uploads.path(upload), name, named=True)))
-        if not documents:
-            raise LoadError(loading.failures[0].reason if loading.failures else "it has no text")
-        upload.mime = documents[0].metadata["mime"]
-        for document in documents:
-            document.source = name
-            document.tags = tuple(dict.fromkeys([*document.tags, *upload.tags]))
-            document.metadata = {**document.metadata, **upload.metadata, MARK: upload.id}
-        upload.chunks = sum(len(split(document, writer.policy)) for document in documents)
-        if upload.chunks > service.settings.max_chunks:
-            raise LimitError(
-                f"the file has {upload.chunks:,} chunks; the limit is "
-                f"{service.settings.max_chunks:,}: split the file"
-            )
+        documents = _loaded(service, writer, upload, name)
         writer.upsert(documents)
-        upload.documents, upload.state = [d.id for d in documents], "indexed"
+        ids = [document.id for document in documents]
+        if is_replacing:
+            writer.delete([doc_id for doc_id in before if doc_id not in ids])
+            replaced.update(mark for mark in names.marks(before).values() if mark is not None)
+        upload.documents, upload.state, upload.error = ids, "indexed", ""
+        upload.action = "numbered" if name != upload.name else "replaced" if before else "added"
     except (LoadError, ValueError, TypeError) as error:
         upload.state, upload.error = "error", str(failure_of(error, service.collections))
         upload.chunks = 0
 
 
-def _free(writer: Editor, name: str) -> str:
-    """Return the name, with a number if a document has it: uploads overwrite nothing."""
-    stem, dot, suffix = name.rpartition(".")
-    stem, suffix = (stem, dot + suffix) if stem else (name, "")
-    number, free = 1, name
-    while writer.archive.find(free) is not None or _is_staged(writer, free):
-        number += 1
-        free = f"{stem} ({number}){suffix}"
-    return free
+def _overwritten(service: Service, upload: Upload) -> Iterator[str]:
+    """Yield the uploads with documents that an adopted upload has replaced."""
+    for one in service.uploads.all():
+        is_other = one.id != upload.id and one.collection == upload.collection
+        if is_other and not one.duplicate and set(one.documents) & set(upload.documents):
+            yield one.id
 
 
-def _is_staged(writer: Editor, name: str) -> bool:
-    """Return whether this commit has a document of that name."""
-    return any(i == name or i.startswith(name + "#") for i in writer.draft.staging.documents)
+def _loaded(service: Service, writer: Editor, upload: Upload, name: str) -> list[Document]:
+    """Return the documents of an upload, marked with its id."""
+    loading = Loading([], limits=service.limits, parser=service.parser)
+    documents = list(loading.file(SourceFile(service.uploads.path(upload), name, named=True)))
+    if not documents:
+        raise LoadError(loading.failures[0].reason if loading.failures else "it has no text")
+    upload.mime = documents[0].metadata["mime"]
+    for document in documents:
+        document.source = name
+        document.tags = tuple(dict.fromkeys([*document.tags, *upload.tags]))
+        document.metadata = {**document.metadata, **upload.metadata, MARK: upload.id}
+    upload.chunks = sum(len(split(document, writer.policy)) for document in documents)
+    if upload.chunks > service.settings.max_chunks:
+        raise LimitError(
+            f"the file has {upload.chunks:,} chunks; the limit is "
+            f"{service.settings.max_chunks:,}: split the file"
+        )
+    return documents
 
 
 def _settle(service: Service, upload: Upload) -> None:
     """Record the final state of an upload, and delete its bytes if they are no longer needed."""
-    if upload.state == "error" or not upload.kept:
-        service.uploads.drop(upload)
+    if service.uploads.get(upload.id) is None:  # deleted since, with its documents
+        return
     if upload.state == "error":
         service.uploads.forget(upload)
-    service.uploads.put(upload)
+    service.uploads.put(upload)  # before the bytes are deleted, which another attempt would need
+    if upload.state == "queued":
+        return
+    if upload.state == "error" or not upload.kept:
+        service.uploads.drop(upload)
     service.board.add("ingested_files", 1, upload.state)
     service.board.add("ingested_chunks", upload.chunks)

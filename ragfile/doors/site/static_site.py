@@ -27,7 +27,7 @@ from ragfile.errors import FormatError
 from ragfile.ground.atomic_replace import replacing
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.opener import open as open_file
-from ragfile.types import StrPath
+from ragfile.types import Metadata, StrPath
 
 DATA = Path(__file__).parents[2] / "data"
 PAGE = Path(__file__).parents[1] / "server" / "page"
@@ -96,7 +96,7 @@ def _about(
     opened: KnowledgeBase, source: Path, name: str, meaning: bool, offline: bool | None
 ) -> dict[str, Any]:
     """Return the content of site.json."""
-    recorded = opened.file.config.get("model") or {}
+    recorded: Metadata = opened.file.config.get("model") or {}
     has_model = meaning and opened.rows.has_vectors and recorded.get("spec") == "default"
     size = os.stat(source).st_size
     return {
@@ -174,6 +174,7 @@ def _modules(folder: Path, stemmer: str | None) -> list[Path]:
     for name in ENTRIES:
         text = joined(name, read, ELSEWHERE.get(name))
         made.append(_written(folder / "ragfile" / name, text))
+    made.append(_copied(DATA / "zstd.LICENSE", folder / "ragfile/zstd.LICENSE"))
     licence = folder / "ragfile/stemmers/LICENSE"
     return [*made, _copied(BROWSER / "stemmers/LICENSE", licence)]
 

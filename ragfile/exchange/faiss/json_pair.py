@@ -20,6 +20,7 @@ from ragfile.errors import FormatError
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss.index import Index
 from ragfile.ground.atomic_replace import replacing, spare
+from ragfile.ground.json_values import is_list, is_object
 
 if TYPE_CHECKING:
     from ragfile.exchange.collection import JsonObject
@@ -47,7 +48,7 @@ def parse(data: bytes, index: Index) -> Collection:
     """Return the collection of the bytes of a JSON file and its index."""
     found, text = _json(data)
     refs, documents = found.get("chunk_refs"), found.get("documents")
-    if not isinstance(refs, list) or not isinstance(documents, (list, dict)):
+    if not is_list(refs) or not (is_list(documents) or is_object(documents)):
         raise FormatError("the JSON has no chunk_refs list and documents")
     if any(type(ref) is not dict for ref in refs):
         raise FormatError("a chunk reference is not an object")
@@ -106,7 +107,7 @@ def _json(data: bytes) -> tuple[JsonObject, str]:
         raise FormatError(f"line {error.lineno}, column {error.colno}: {error.msg}") from None
     except ValueError as error:
         raise FormatError(str(error).split(";")[0]) from None
-    if not isinstance(found, dict):
+    if not is_object(found):
         raise FormatError("the JSON is not an object")
     return found, text
 
@@ -134,7 +135,7 @@ def _residue(collection: Collection, found: JsonObject, text: str, data: bytes) 
         "documents": "dict" if isinstance(found["documents"], dict) else "list",
         **_guess_layout(text),
     }
-    usual = {"keys": KEYS, "extra": {}, "documents": "list", **LAYOUT}
+    usual: JsonObject = {"keys": KEYS, "extra": {}, "documents": "list", **LAYOUT}
     pair = {key: value for key, value in pair.items() if value != usual[key]}
     again = _laid_out(collection, pair)
     if again != data:
@@ -152,7 +153,7 @@ def _checked(pair: JsonObject) -> JsonObject:
             or (type(indent) is int and 0 <= indent <= 16)
             or (type(indent) is str and len(indent) <= 16)
         )
-        and isinstance(keys, list)
+        and is_list(keys)
         and isinstance(pair.get("extra", {}), dict)
         and all(
             isinstance(text, str) for text in (*keys, pair.get("end", ""), pair.get("verbatim", ""))
@@ -189,8 +190,9 @@ def _laid_out(collection: Collection, pair: JsonObject) -> bytes:
             strict=True,
         )
     )
-    extra, keys = get("extra") or {}, get("keys") or KEYS
-    data = {
+    extra: JsonObject = get("extra") or {}
+    keys: list[str] = get("keys") or KEYS
+    data: JsonObject = {
         key: extra[key] if key in extra else own[key] for key in keys if key in extra or key in own
     }
     colon, comma = (
@@ -218,7 +220,8 @@ def pair_paths(path: StrPath) -> tuple[str, str]:
 
     They are vectors-x.faiss and metadata-x.json, or two files of one name.
     """
-    folder, name = os.path.split(os.fspath(path))
+    given: str = os.fspath(path)
+    folder, name = os.path.split(given)
     stem, suffix = os.path.splitext(name)
     if stem.startswith(("vectors-", "metadata-")):
         slug = stem.split("-", 1)[1]

@@ -13,6 +13,7 @@ import yaml
 import yaml.composer
 
 from ragfile.errors import FormatError
+from ragfile.ground.json_values import is_object
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -51,7 +52,7 @@ class _PlainLoader(yaml.SafeLoader):
     def _refused(self, problem: str) -> yaml.composer.ComposerError:
         """Return an error at the next event."""
         mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]  # PyYAML's stubs
-        return yaml.composer.ComposerError(None, None, problem, mark)
+        return yaml.composer.ComposerError(None, None, problem, mark)  # pyright: ignore[reportUnknownArgumentType]  # PyYAML's stubs
 
 
 class Frontmatter:
@@ -70,7 +71,7 @@ class Frontmatter:
         known = {
             key: value
             for key, value in self.values.items()
-            if isinstance(value, (str, int, float, type(None)))
+            if isinstance(value, (str, int, float, type(None))) or _is_flat(value)
         }
         return [known, self._lines, self._prefix]
 
@@ -90,7 +91,7 @@ class Frontmatter:
             unchanged = key in self._lines and (
                 key not in values or _same(self.values.get(key), value)
             )
-            parts.append(self._lines[key] if unchanged else f"{key}: {_scalar(value)}\n")
+            parts.append(self._lines[key] if unchanged else f"{key}:{_value(value)}\n")
         return "".join(parts)
 
 
@@ -150,7 +151,7 @@ def _from_node(loader: _PlainLoader, node: yaml.Node | None, text: str) -> Front
             raise _fault(
                 start, f"key {name!r} occurs twice" if name else "a key that is not plain text"
             )
-        values[name] = loader.construct_object(value, deep=True)
+        values[name] = loader.construct_object(value, deep=True)  # pyright: ignore[reportUnknownMemberType]  # PyYAML's stubs
         lines[name] = "".join(rows[start:end])
     return Frontmatter(values, lines, "".join(rows[: starts[0]] if starts else rows))
 
@@ -161,6 +162,20 @@ def _fault(line: int, what: str | None) -> FormatError:
 
 def _same(old: object, new: object) -> bool:
     return old == new and type(old) is type(new)
+
+
+def _is_flat(value: object) -> bool:
+    """Return whether a value is a mapping from text to text."""
+    return is_object(value) and all(
+        isinstance(text, str) for pair in value.items() for text in pair
+    )
+
+
+def _value(value: object) -> str:
+    """Return what follows a key's colon: a scalar on the same line, or one line for each pair of a mapping."""
+    if not is_object(value):
+        return f" {_scalar(value)}"
+    return "".join(f"\n  {_scalar(name)}: {_scalar(one)}" for name, one in value.items())
 
 
 def _scalar(value: object) -> str:

@@ -8,6 +8,7 @@ FormatError that names its line. This module also exports save() and render() of
 
 from __future__ import annotations
 
+import hashlib
 import json
 from typing import TYPE_CHECKING, NamedTuple, cast
 
@@ -19,8 +20,16 @@ from ragfile.exchange.collection import Collection, JsonObject, UnknownSection
 from ragfile.exchange.faiss.index import Index, aligned_bytes
 from ragfile.exchange.ragmd import front_matter as frontmatter
 from ragfile.exchange.ragmd.front_matter import looks_like
-from ragfile.exchange.ragmd.ragmd_writer import RagmdScaleWarning, checksum, render, save
+from ragfile.exchange.ragmd.ragmd_writer import (
+    RagmdScaleWarning,
+    checksum,
+    document_checksums,
+    documents_checksum,
+    render,
+    save,
+)
 from ragfile.ground.atomic_replace import lock
+from ragfile.ground.json_values import is_object
 
 if TYPE_CHECKING:
     from ragfile.types import Integers, StrPath
@@ -90,6 +99,7 @@ def load(path: StrPath, *, allow_large: bool = True) -> Collection:
             filled += count
     try:
         collection = parse(data[:filled])
+        collection.digest = hashlib.sha256(data[:filled].data).hexdigest()
         collection.index.refuse_if_large(allow_large)
     except FormatError as error:
         if str(error) == "Missing frontmatter":
@@ -134,6 +144,7 @@ class _RagmdReader:
         collection.pair = self.object_of(known["Origin"]) if "Origin" in known else {}
         self.check_counts(collection)
         self.check_references(collection, known)
+        self.check_texts(documents, known["Document Metadata"])
         return collection
 
     # ---------------------------------------------------------------------------------------------- frontmatter ---
@@ -186,6 +197,28 @@ class _RagmdReader:
             )
             what = f"{len(dangling)} references to nothing, not dangling_count {stated!r}{name}"
             raise self.fault(known["Chunks"].at, what)
+
+    def check_texts(self, documents: dict[str, JsonObject], section: _RagmdSection) -> None:
+        """Refuse a document whose text differs from its checksum; a document without one is not checked."""
+        stated = self.values.get("document_checksums")
+        if isinstance(stated, str):
+            return self.check_text("the documents", documents_checksum(documents), stated, section)
+        if stated is not None and not is_object(stated):
+            raise FormatError("line 1: document_checksums is not a mapping from ids to text", at=0)
+        actual = document_checksums(documents) if stated else {}
+        for name, one in (stated or {}).items():
+            if name not in actual:
+                raise self.fault(section.at, f"document_checksums lists {name!r}, which is missing")
+            self.check_text(f"document {name!r}", actual[name], one, section)
+        return None
+
+    def check_text(self, what: str, actual: str, stated: object, section: _RagmdSection) -> None:
+        if actual != stated:
+            raise CorruptError(
+                f"line {self.line(section.at)}: the text of {what} hashes to {actual}, not to {stated}: "
+                "restore it, or delete its line of document_checksums if the change is meant",
+                section="Document Metadata",
+            )
 
     # ------------------------------------------------------------------------------------------------- sections ---
 

@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
+import os
 import warnings
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ragfile import _core
+from ragfile.errors import ConflictError
 from ragfile.exchange.collection import timestamp
 from ragfile.exchange.ragmd import front_matter as frontmatter
 from ragfile.ground.atomic_replace import lock, spare
+from ragfile.ground.json_values import is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from ragfile.exchange.collection import Collection, JsonObject
     from ragfile.ground.atomic_replace import ReplaceLock
@@ -82,21 +88,23 @@ def _write_unknown(collection: Collection, follows: str, write: Write) -> None:
 
 def _front_text(collection: Collection) -> str:
     front = collection.front or frontmatter.Frontmatter()
-    version = front.values.get("format_version", FORMAT_VERSION)
-    return front.text(
-        {
-            "format_version": version,
-            "model_name": collection.model_name,
-            "embedding_dim": collection.index.dim,
-            "vector_count": collection.index.count,
-            "document_count": len(collection.documents),
-            "index_type": collection.index.class_name,
-            "created_at": collection.created_at,
-            "updated_at": collection.updated_at,
-            "dangling_count": len(collection.dangling()) or None,
-            "vectors_checksum": checksum(collection.index.data),
-        }
-    )
+    values = {
+        "format_version": front.values.get("format_version", FORMAT_VERSION),
+        "model_name": collection.model_name,
+        "embedding_dim": collection.index.dim,
+        "vector_count": collection.index.count,
+        "document_count": len(collection.documents),
+        "index_type": collection.index.class_name,
+        "created_at": collection.created_at,
+        "updated_at": collection.updated_at,
+        "dangling_count": len(collection.dangling()) or None,
+        "vectors_checksum": checksum(collection.index.data),
+        "document_checksums": document_checksums(collection.documents) or None,
+    }
+    text = front.text(values)
+    if len(_bytes(text)) <= frontmatter.LIMIT - len("---\n---\n"):
+        return text
+    return front.text({**values, "document_checksums": documents_checksum(collection.documents)})
 
 
 def _documents_table(collection: Collection) -> str:
@@ -106,8 +114,9 @@ def _documents_table(collection: Collection) -> str:
     ]
     for name in sorted(collection.documents):
         document = collection.documents[name]
-        title = (document.get("content") or {}).get("title", "")
-        cells = (name, document.get("source") or "", str(len(document.get("chunks") or {})), title)
+        content: JsonObject = document.get("content") or {}
+        source, chunks = document.get("source") or "", str(len(document.get("chunks") or ()))
+        cells: tuple[object, ...] = (name, source, chunks, content.get("title", ""))
         rows.append(f"| {' | '.join(_cell(cell) for cell in cells)} |")
     return "\n".join(rows) + "\n"
 
@@ -130,7 +139,7 @@ def _fenced(lines: list[str], opening: str, closing: str) -> str:
 
 def _chunks_json(collection: Collection) -> str:
     quoted = {name: _quote(name) for name in collection.documents}
-    lines = []
+    lines: list[str] = []
     for row, ref in enumerate(collection.refs):
         name, key = ref["document_id"], ref["chunk_key"]
         line = f'  {{"faiss_id": {row}, "document_id": {quoted.get(name) or _quote(name)}, "chunk_key": {_quote(key)}}}'
@@ -155,7 +164,7 @@ def _document_json(document: JsonObject) -> str:
 
 
 def _member_json(value: object) -> str:
-    if not isinstance(value, dict) or not value:
+    if not is_object(value) or not value:
         return _inline(value)
     return _object([f"      {_quote(key)}: {_inline(item)}" for key, item in value.items()], "    ")
 
@@ -170,7 +179,7 @@ def _inline(value: object) -> str:
         return _quote(value)
     if type(value) is int:
         return repr(value)
-    if isinstance(value, dict):
+    if is_object(value):
         return (
             "{"
             + ", ".join([f"{_quote(key)}: {_inline(item)}" for key, item in value.items()])
@@ -192,14 +201,56 @@ def checksum(data: Integers) -> str:
     return f"xxh3-64:{_core.hash64(data):016x}"
 
 
+def document_checksums(documents: Mapping[str, JsonObject]) -> dict[str, str]:
+    """Return the checksum of each document's indexed text, by id."""
+    return {
+        name: checksum(np.frombuffer(_indexed(name, document), np.uint8))
+        for name, document in documents.items()
+    }
+
+
+def documents_checksum(documents: Mapping[str, JsonObject]) -> str:
+    """Return one checksum of the indexed text of all documents, for those that are too many to list."""
+    every = b"".join(_indexed(name, document) for name, document in documents.items())
+    return checksum(np.frombuffer(every, np.uint8))
+
+
+def _indexed(name: str, document: JsonObject) -> bytes:
+    """Return the id, the text, and each chunk's key and text, each after its length."""
+    full_text: str = document.get("full_text") or ""
+    content: JsonObject = document.get("content") or {}
+    chunks: dict[str, JsonObject] = document.get("chunks") or {}
+    texts = [name, full_text]
+    for key, chunk in chunks.items():
+        start, field = chunk.get("i_start"), content.get(key)
+        span = full_text[start : chunk.get("i_end")] if start is not None else field
+        texts += [key, span if isinstance(span, str) else ""]
+    encoded = [text.encode("utf-8", "surrogatepass") for text in texts]
+    return b"".join(len(one).to_bytes(8, "little") + one for one in encoded)
+
+
 def save(
     path: StrPath, collection: Collection, *, now: float | None = None,
-    allow_large: bool = False, held: ReplaceLock | None = None,
-) -> None:  # fmt: skip
+    allow_large: bool = False, held: ReplaceLock | None = None, replaces: str | None = None,
+) -> str:  # fmt: skip
     """Write a collection atomically, with one writer at a time.
 
-    The same collection gives the same bytes; `collection.touch()` changes updated_at. `held` is the
-    lock() that the caller holds.
+    The same collection gives the same bytes; `collection.touch()` changes updated_at.
+
+    Args:
+        path: The file to write.
+        collection: What to write.
+        now: The time for a collection without one, in seconds since 1970.
+        allow_large: Allow quantized and graph indexes.
+        held: The lock() that the caller holds.
+        replaces: The digest of the content that may be replaced, "" for none; by default, any content.
+
+    Returns:
+        The digest of the new content.
+
+    Raises:
+        ConflictError: The file does not have the content that `replaces` names.
+        LockedError: Another program is writing to the file.
     """
     collection.index.refuse_if_large(allow_large)
     collection.check()
@@ -207,5 +258,34 @@ def save(
     warn_of_scale(collection)
     collection.updated_at = collection.updated_at or timestamp(now)
     collection.created_at = collection.created_at or collection.updated_at
+    digest = hashlib.sha256()
+
+    def render_to(write: Write) -> None:
+        def both(data: bytes) -> None:
+            digest.update(data)
+            write(data)
+
+        render(collection, both)
+
     with contextlib.nullcontext(held) if held else lock(path) as held:
-        held.write(lambda write: render(collection, write))
+        _refuse_changed(path, replaces)
+        held.write(render_to)
+    return digest.hexdigest()
+
+
+def _refuse_changed(path: StrPath, replaces: str | None) -> None:
+    """Raise ConflictError unless a file has the content that may be replaced."""
+    if replaces is not None and digest_of(path) != replaces:
+        raise ConflictError(
+            f"{os.fspath(path)}: another program has changed it since it was loaded: "
+            "load it again, and repeat your changes"
+        )
+
+
+def digest_of(path: StrPath) -> str:
+    """Return the SHA-256 of a file's content, "" for a missing file."""
+    try:
+        with open(path, "rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return ""

@@ -14,10 +14,9 @@ import warnings
 from typing import TYPE_CHECKING
 
 import numpy as np
-import zstandard
 
 from ragfile import _core
-from ragfile.embedding.protocol import StaticEmbedder
+from ragfile.embedding.protocol import PROVIDERS, StaticEmbedder, same_model
 from ragfile.errors import CorruptError, FormatError
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss.index import Index
@@ -26,7 +25,7 @@ from ragfile.exchange.origin import unpack as unpack_origin
 from ragfile.exchange.ragmd.front_matter import Frontmatter
 from ragfile.file import config as recorded
 from ragfile.file import sections
-from ragfile.file.row_segment import unpack
+from ragfile.ground.json_values import is_list, is_object
 from ragfile.ingest.analysis import Analysis
 from ragfile.records import Chunk, Document
 from ragfile.search.file_rows import rows_of
@@ -34,12 +33,12 @@ from ragfile.write.analysis_record import DEFAULT
 from ragfile.write.writer import Writer, fusion_record, model_record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Generator
 
     from ragfile.exchange.collection import JsonObject
     from ragfile.file.row_segment import StoredDocument
     from ragfile.search.file_rows import FileRows
-    from ragfile.types import Booleans, Float32s, Floats, Metric, StrPath
+    from ragfile.types import Booleans, Float32s, Floats, Metric, SomeVectors, StrPath
 
 ORIGIN = "rag.origin"
 RECORD = "ragfile"  # the front matter key of a .ragfile's configuration in a .ragmd
@@ -71,7 +70,7 @@ def _is_recorded(collection: Collection) -> bool:
     if collection.front is None or RECORD not in collection.front.values:
         return False
     later = [held for held in collection.documents.values() if "tags" not in held]
-    return all(_NUMBERED.fullmatch(key) for held in later for key in held.get("chunks") or {})
+    return all(_NUMBERED.fullmatch(key) for held in later for key in _chunks(held))
 
 
 _NUMBERED = re.compile(r"chunk-[0-9]+", re.ASCII)
@@ -81,7 +80,7 @@ _NUMBERED = re.compile(r"chunk-[0-9]+", re.ASCII)
 
 
 def _from_origin(archive: FileRows, section: _core.Section) -> Collection:
-    stream = _core.Stream(section, unpack)
+    stream = _core.Stream(section)
 
     def text_of(doc_id: str) -> str:
         document = archive.document(doc_id)
@@ -95,12 +94,12 @@ def _from_origin(archive: FileRows, section: _core.Section) -> Collection:
             raise KeyError((doc_id, index))
         return archive.vector(row)
 
-    with _fitting(f"{ORIGIN} of {archive.path}"):
+    with fitting(f"{ORIGIN} of {archive.path}"):
         return unpack_origin(stream.read(0, stream.size), text_of, vector_of)
 
 
 @contextlib.contextmanager
-def _fitting(what: str) -> Iterator[None]:
+def fitting(what: str) -> Generator[None]:
     """Report errors from an unvalidated record as CorruptError."""
     try:
         yield
@@ -124,29 +123,68 @@ def _write_with_origin(collection: Collection, path: StrPath) -> None:
     for row, place in places.items():
         rows.setdefault(place.document_id, []).append((place.chunk_index, row))
     config = _model(collection)
-    metric: Metric = "l2" if collection.index.metric == "l2" else "ip"
-    with Writer(path, dim=collection.dim, metric=metric, config=config) as w:
+    has_rows = bool(rows) or not collection.pairs
+    is_complete = bool(collection.pairs or collection.is_cosine)
+    metric = _metric(collection)
+    with Writer(path, dim=collection.dim if has_rows else None, metric=metric, config=config) as w:
         for doc_id, document in collection.documents.items():
             held = sorted(rows.pop(doc_id, ()))
             chunks = [_chunk_of(collection, doc_id, document, index, row) for index, row in held]
-            metadata = document.get("metadata")
-            source = document.get("source")
+            given: SomeVectors | None = vectors[[row for _, row in held]] if held else None
             made = Document(
-                doc_id,
-                texts.get(doc_id, ""),
-                source if isinstance(source, str) else "",
-                _plain(metadata),
-            )
-            w.add_document(made, chunks, vectors[[row for _, row in held]] if held else None)
+                doc_id, texts.get(doc_id, ""), _text(document.get("source")),
+                _plain(document.get("metadata")), _tags(document),
+            )  # fmt: skip
+            if is_complete:
+                bare = _bare_chunks(made, document, {row for _, row in held})
+                pairs = [*zip(chunks, () if given is None else given, strict=True), *bare]
+                pairs.sort(key=lambda pair: pair[0].chunk_index)
+                chunks = [chunk for chunk, _ in pairs]
+                given = [vector for _, vector in pairs] if has_rows and pairs else None
+            w.add_document(made, chunks, given)
         w.draft.add_section(ORIGIN, _stream(origin), items=len(collection))
+
+
+def _metric(collection: Collection) -> Metric:
+    """Return the metric of the index, or cosine."""
+    return "l2" if collection.index.metric == "l2" else "cosine" if collection.is_cosine else "ip"
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else ""
+
+
+def _tags(held: JsonObject, default: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """Return the tags of a document or a chunk, which come from another program."""
+    tags = held.get("tags")
+    if is_list(tags) and all(isinstance(tag, str) for tag in tags):
+        return tuple(tags)
+    return default
+
+
+def _bare_chunks(
+    document: Document, held: JsonObject, rows: set[int]
+) -> list[tuple[Chunk, Float32s | None]]:
+    """Return the chunks of a document that have no vector, which words and keywords find."""
+    chunks: dict[str, JsonObject] = held.get("chunks") or {}
+    return [
+        (Chunk(
+            document.id, number, document.text[entry["i_start"] : entry["i_end"]],
+            _tags(entry, tuple(document.tags)), _plain(entry.get("metadata")),
+            entry["i_start"], entry["i_end"],
+        ), None)
+        for number, entry in enumerate(chunks.values())
+        if entry.get("faiss_id") not in rows
+    ]  # fmt: skip
 
 
 def _model(collection: Collection) -> JsonObject:
     """Return the model entry of the file; the default model is recognized by name and dimension."""
     name, own = collection.model_name, StaticEmbedder()
-    if name == own.model.name and collection.dim == own.model.dims:
+    if name and same_model({"name": name, "dims": collection.dim}, own.model.record()):
         return {"model": model_record(own, "default"), "fusion": fusion_record(own)}
-    return {"model": {"name": name, "dims": collection.dim, "spec": None} if name else None}
+    spec = name if name and name.partition(":")[0] in PROVIDERS else None
+    return {"model": {"name": name, "dims": collection.dim, "spec": spec} if name else None}
 
 
 def _chunk_of(
@@ -158,8 +196,14 @@ def _chunk_of(
     start = stored if text and isinstance(stored, int) and stored >= 0 else -1
     if full[start : start + len(text)] != text:
         start = -1
-    key = {"key": collection.refs[row]["chunk_key"]}
-    return Chunk(doc_id, index, text, (), key, start, start + len(text) if start >= 0 else -1)
+    key = collection.refs[row]["chunk_key"]
+    metadata = ({} if _NUMBERED.fullmatch(key) else {"key": key}) | _plain(chunk.get("metadata"))
+    end = start + len(text) if start >= 0 else -1
+    return Chunk(doc_id, index, text, _tags(chunk, _tags(document)), metadata, start, end)
+
+
+def _chunks(document: JsonObject) -> JsonObject:
+    return document.get("chunks") or {}
 
 
 def _plain(value: object) -> JsonObject:
@@ -168,7 +212,7 @@ def _plain(value: object) -> JsonObject:
         json.dumps(value, allow_nan=False)
     except (TypeError, ValueError):
         return {}
-    return value if isinstance(value, dict) else {}
+    return value if is_object(value) else {}
 
 
 def _rows(collection: Collection) -> Float32s:
@@ -182,7 +226,7 @@ def _rows(collection: Collection) -> Float32s:
 
 def _stream(data: bytes) -> bytes:
     out = bytearray()
-    builder = _core.StreamBuilder(out.extend, zstandard.ZstdCompressor(level=9).compress, 1 << 20)
+    builder = _core.StreamBuilder(out.extend, 1 << 20, level=9)
     builder.write(data)
     builder.finish()
     return bytes(out)
@@ -208,7 +252,7 @@ def _from_records(archive: FileRows) -> Collection:
     for segment in archive.segments:
         for old in segment.live_documents():
             stored, bare = old.vectors
-            name, document, rows = old.id, _document(old, len(refs), bare), old.rows
+            name, document, rows = old.id, document_object(old, len(refs), bare), old.rows
             if not name or name in documents or len(document["chunks"]) != len(rows):
                 raise CorruptError(
                     f"document {name!r} of {archive.path}, or one of its chunks, appears twice or has no name"
@@ -221,14 +265,25 @@ def _from_records(archive: FileRows) -> Collection:
             )
             if stored is not None:
                 vectors.append(np.asarray(stored[~bare], dtype=np.float32))
-    config = archive.config
     matrix = np.concatenate(vectors) if vectors else np.empty((0, archive.dim or 1), np.float32)
-    index = Index.of(matrix, METRICS[config.get("metric", "cosine")])
-    model = (config.get("model") or {}).get("name")
-    record = {"config": config, "analysis": _analysis_record(archive)}
+    return recorded_collection(record_of(archive), matrix, refs, documents)
+
+
+def record_of(archive: FileRows) -> JsonObject:
+    """Return the configuration of a file, which `recorded_collection()` takes."""
+    return {"config": archive.config, "analysis": _analysis_record(archive)}
+
+
+def recorded_collection(
+    record: JsonObject, vectors: Floats, refs: list[JsonObject], documents: dict[str, JsonObject]
+) -> Collection:
+    """Return the collection of a file without an origin."""
+    config = record["config"]
+    index = Index.of(vectors, METRICS[config.get("metric", "cosine")])
+    model: dict[str, str | None] = config.get("model") or {}
     kept = json.dumps(record, sort_keys=True)
     front = Frontmatter({RECORD: kept}, {RECORD: f"{RECORD}: {json.dumps(kept)}\n"})
-    return Collection(index, refs, documents, model, front=front)
+    return Collection(index, refs, documents, model.get("name"), front=front)
 
 
 def _warn_of_bare(archive: FileRows) -> None:
@@ -238,7 +293,7 @@ def _warn_of_bare(archive: FileRows) -> None:
         warnings.warn(f"{count} chunks have no vector: {what}", UserWarning, stacklevel=5)
 
 
-def _document(old: StoredDocument, first_row: int, bare: Booleans) -> JsonObject:
+def document_object(old: StoredDocument, first_row: int, bare: Booleans) -> JsonObject:
     """Return a stored document as a dict; chunks without a vector have no row."""
     made, record, segment = old.read(), old.record, old.segment
     full_text = made.text if record.has_text else None
@@ -283,7 +338,7 @@ def _analysis_record(archive: FileRows) -> JsonObject | None:
 
 def _write_records(collection: Collection, path: StrPath) -> None:
     assert collection.front is not None
-    with _fitting(f"the record {RECORD!r}"):
+    with fitting(f"the record {RECORD!r}"):
         record = json.loads(collection.front.values[RECORD])
         config = recorded.read_config(json.dumps(record["config"]).encode(), os.fspath(path))
         bm25 = record["analysis"]
@@ -298,7 +353,7 @@ def _write_records(collection: Collection, path: StrPath) -> None:
     }
     with Writer(path, analysis=analysis, config=config, **options) as w:
         for doc_id, document in collection.documents.items():
-            with _fitting(f"document {doc_id!r}"):
+            with fitting(f"document {doc_id!r}"):
                 chunks = [
                     _chunk_from(doc_id, document, key, entry)
                     for key, entry in document["chunks"].items()
@@ -310,7 +365,8 @@ def _write_records(collection: Collection, path: StrPath) -> None:
                 way_back = {"edits": document.get("original", ()), "body": document.get("body", 0)}
                 made = Document(doc_id, text or "", source, metadata, tags, **way_back)
                 held = [None if row is None else vectors[row] for row in rows]
-                w.add_document(made, chunks, held if rows else None, has_text=text is not None)
+                given = held if rows and len(collection) else None
+                w.add_document(made, chunks, given, has_text=text is not None)
 
 
 def _chunk_from(doc_id: str, document: JsonObject, key: str, entry: JsonObject) -> Chunk:

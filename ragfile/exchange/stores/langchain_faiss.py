@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from ragfile.errors import FormatError
 from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.rows import Passage, gathered
+from ragfile.ground.json_values import is_object
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -30,7 +31,7 @@ class _PickledObject:
     """A document or a document store, with its pickled state as attributes."""
 
     def __setstate__(self, state: object) -> None:
-        self.__dict__.update(state.get("__dict__", state) if isinstance(state, dict) else {})
+        self.__dict__.update(state.get("__dict__", state) if is_object(state) else {})
 
 
 class _Plain(pickle.Unpickler):

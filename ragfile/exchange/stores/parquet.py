@@ -1,80 +1,72 @@
-"""One Parquet file of chunks with vectors; the schema's metadata holds the documents and the note."""
+"""One Parquet file with a row per chunk; the schema's metadata holds the note of chunk_table.py."""
 
 from __future__ import annotations
 
-import json
+from itertools import islice, starmap
 from typing import TYPE_CHECKING
 
-import numpy as np
 import pyarrow
 from pyarrow import parquet
 
-from ragfile.errors import FormatError
-from ragfile.exchange.rows import Passage, gathered
-from ragfile.exchange.stores import tables
+from ragfile.exchange import chunk_table, foreign_tables
+from ragfile.exchange.chunk_table import DOCUMENT, NOTE, TableRow
+from ragfile.file import arrow
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
     from ragfile.exchange.collection import Collection
+    from ragfile.search.file_rows import FileRows
     from ragfile.types import StrPath
 
-DOCUMENTS, NOTE = b"ragfile.documents", b"ragfile.note"
-TYPES = (pyarrow.int64(), *(pyarrow.string(),) * 3, *(pyarrow.int64(),) * 2)
+PLACES = ("doc_id", "chunk_index", DOCUMENT)
 
 
-def to_arrow(collection: Collection) -> pyarrow.Table:
-    """Return the chunks as an Arrow table."""
-    columns = list(zip(*tables.chunk_rows(collection), strict=True)) or [()] * len(TYPES)
-    arrays = [pyarrow.array(column, kind) for column, kind in zip(columns, TYPES, strict=True)]
-    values = pyarrow.array(collection.index.vectors.reshape(-1))
-    arrays.append(pyarrow.FixedSizeListArray.from_arrays(values, collection.dim))
-    documents = [body for *_, body in tables.document_rows(collection)]
-    metadata = {DOCUMENTS: json.dumps(documents), NOTE: json.dumps(tables.note(collection))}
-    return pyarrow.table(
-        arrays, names=[*tables.CHUNK_COLUMNS, "embedding"]
-    ).replace_schema_metadata(metadata)
+def reader_of(rows: FileRows) -> pyarrow.RecordBatchReader:
+    """Return the rows of a file as record batches that restore it."""
+    reader = arrow.arrow_reader(rows)
+    schema = reader.schema.append(pyarrow.field(DOCUMENT, pyarrow.string()))
+    schema = schema.with_metadata({NOTE: chunk_table.note_of(rows)})
+    return pyarrow.RecordBatchReader.from_batches(schema, _batches(reader, rows, schema))
 
 
-def from_arrow(table: pyarrow.Table) -> Collection:
-    """Return the collection of a table.
+def _batches(
+    reader: pyarrow.RecordBatchReader, rows: FileRows, schema: pyarrow.Schema
+) -> Iterator[pyarrow.RecordBatch]:
+    documents = chunk_table.documents_of(rows)
+    for batch in reader:
+        column = pyarrow.array(islice(documents, batch.num_rows), pyarrow.string())
+        yield pyarrow.RecordBatch.from_arrays([*batch.columns, column], schema=schema)
 
-    A table from elsewhere needs columns text and embedding; without ids, each row is a document.
-    """
-    names = set(table.column_names)
-    if not {"text", "embedding"} <= names:
-        raise FormatError(f"a table needs columns text and embedding; this one has {sorted(names)}")
-    column = table.column("embedding").combine_chunks()
-    vectors = np.asarray(column.flatten(), np.float32).reshape(
-        table.num_rows, -1 if table.num_rows else 1
-    )
-    metadata = table.schema.metadata or {}
-    if DOCUMENTS in metadata:
-        keys = zip(
-            table.column("document_id").to_pylist(),
-            table.column("chunk_key").to_pylist(),
-            strict=True,
-        )
-        note = json.loads(metadata[NOTE])
-        if not table.num_rows:
-            vectors = np.empty((0, column.type.list_size), np.float32)
-        return tables.collection_of(json.loads(metadata[DOCUMENTS]), keys, vectors, note)
-    texts = table.column("text").to_pylist()
-    ids = (
-        table.column("document_id" if "document_id" in names else "id").to_pylist()
-        if names & {"document_id", "id"}
-        else None
-    )
-    found = [
-        Passage(str(ids[row]) if ids else f"row-{row}", "text", text or "")
-        for row, text in enumerate(texts)
-    ]
-    return gathered(found, vectors)
+
+def write_rows(rows: FileRows, path: StrPath, *, vectors: bool = True) -> None:
+    """Write the chunks of an open file; without vectors, the file cannot be restored."""
+    reader = reader_of(rows) if vectors else arrow.arrow_reader(rows, vectors=False)
+    with parquet.ParquetWriter(path, reader.schema) as writer:
+        for batch in reader:
+            writer.write_batch(batch)
 
 
 def write(collection: Collection, path: StrPath) -> None:
     """Write a Parquet file."""
-    parquet.write_table(to_arrow(collection), path)
+    with chunk_table.rows_as_file(collection) as rows:
+        write_rows(rows, path)
 
 
-def read(path: StrPath) -> Collection:
-    """Read a Parquet file with columns text and embedding."""
-    return from_arrow(parquet.read_table(path))
+def read(path: StrPath, *, columns: Mapping[str, str] | None = None) -> Collection:
+    """Read a Parquet file, of this layout or with columns of any names."""
+    table = parquet.read_table(path)
+    metadata: dict[bytes, bytes] = table.schema.metadata or {}
+    note = metadata.get(NOTE.encode())
+    if note is None or columns:
+        return foreign_tables.collection_of_table(table, str(path), columns)
+    return chunk_table.restored(note.decode(), rows_of_table(table))
+
+
+def rows_of_table(table: pyarrow.Table) -> Iterator[TableRow]:
+    """Yield the rows of a table of this layout."""
+    has_vectors = "embedding" in table.column_names
+    for batch in table.to_batches():
+        lists = [batch.column(name).to_pylist() for name in PLACES]
+        vectors = batch.column("embedding").to_pylist() if has_vectors else [None] * len(batch)
+        yield from starmap(TableRow, zip(*lists, vectors, strict=True))

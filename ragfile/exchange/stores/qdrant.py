@@ -3,30 +3,41 @@
 from __future__ import annotations
 
 import contextlib
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from qdrant_client import QdrantClient, models
+from qdrant_client import QdrantClient
+from qdrant_client.models import Distance, PointStruct, Record, VectorParams
 
+from ragfile.exchange import foreign_tables
 from ragfile.exchange.rows import Passage, gathered, passages
+from ragfile.exchange.stores import tables
+from ragfile.ground.json_values import is_object
 
 if TYPE_CHECKING:
-    from ragfile.exchange.collection import Collection
+    from ragfile.exchange.collection import Collection, JsonObject
     from ragfile.types import Float32s, StrPath
 
 BATCH = 1000
-DISTANCES = {"ip": models.Distance.DOT, "l2": models.Distance.EUCLID}
+WHOLE, BODY = "ragfile", "ragfile_document"  # the keys of the parts that restore a file
+ID, VECTOR = "qdrant:id", "qdrant:vector"
+DISTANCES = {"ip": Distance.DOT, "l2": Distance.EUCLID}
 
 
 def write(collection: Collection, path: StrPath, *, name: str = "ragfile") -> None:
     """Create a Qdrant collection of the passages."""
-    distance = DISTANCES.get(collection.index.metric, models.Distance.DOT)
+    distance = DISTANCES.get(collection.index.metric, Distance.DOT)
     with contextlib.closing(QdrantClient(path=str(path))) as client:
-        client.create_collection(name, models.VectorParams(size=collection.dim, distance=distance))
+        client.create_collection(name, VectorParams(size=collection.dim, distance=distance))
+        bodies, whole = tables.first_rows(collection), tables.whole_note(collection)
         points = [
             _point(p, vector, collection.model_name)
             for p, vector in zip(passages(collection), collection.index.vectors, strict=True)
         ]
+        for row, body in bodies.items():
+            (points[row].payload or {})[BODY] = body
+        if points:
+            (points[0].payload or {})[WHOLE] = whole
         for at in range(0, len(points), BATCH):
             client.upsert(name, points[at : at + BATCH])
 
@@ -36,7 +47,8 @@ def read(path: StrPath, *, name: str | None = None) -> Collection:
     with contextlib.closing(QdrantClient(path=str(path))) as client:
         name = name or client.get_collections().collections[0].name
         distance = client.get_collection(name).config.params.vectors.distance
-        points, after = [], None
+        points: list[Record] = []
+        after = None
         while True:
             batch, after = client.scroll(
                 name, limit=BATCH, offset=after, with_payload=True, with_vectors=True
@@ -45,29 +57,53 @@ def read(path: StrPath, *, name: str | None = None) -> Collection:
             if after is None:
                 break
     points.sort(key=lambda point: (isinstance(point.id, str), point.id))
-    found = [_passage(point) for point in points]
+    held: list[JsonObject] = [dict(point.payload or {}) for point in points]
     vectors = np.array([point.vector for point in points], np.float32)
-    model = next((name for point in points if (name := (point.payload or {}).get("model"))), None)
-    metric = "l2" if distance == models.Distance.EUCLID else "ip"
+    whole = next((payload[WHOLE] for payload in held if WHOLE in payload), None)
+    if whole is None and not any("chunk_key" in payload for payload in held):
+        return _foreign(points, held, vectors, str(path), distance)
+    bodies = [payload.pop(BODY) for payload in held if BODY in payload]
+    found = [_passage(point) for point in points]
+    made = None if whole is None else tables.put_together(whole, bodies, found, vectors)
+    if made is not None:
+        return made
+    model = next((payload["model"] for payload in held if payload.get("model")), None)
+    metric = "l2" if distance == Distance.EUCLID else "ip"
     return gathered(found, vectors, model_name=str(model) if model else None, metric=metric)
 
 
-def _point(p: Passage, vector: Float32s, model: str | None) -> models.PointStruct:
+def _foreign(
+    points: list[Record], held: list[dict[str, Any]], vectors: Float32s, place: str,
+    distance: Distance,
+) -> Collection:  # fmt: skip
+    """Return a collection of another program: each field of its payload is a column."""
+    names = dict.fromkeys(name for payload in held for name in payload)
+    columns: dict[str, list[Any]] = {n: [payload.get(n) for payload in held] for n in names}
+    columns |= {ID: [str(point.id) for point in points], VECTOR: list(vectors)}
+    metric = "l2" if distance == Distance.EUCLID else "ip"
+    model = next((p["model"] for p in held if isinstance(p.get("model"), str)), None)
+    return foreign_tables.collection_of(
+        columns, place, {"id": ID, "vector": VECTOR}, model_name=model, metric=metric,
+        is_cosine=distance == Distance.COSINE,
+    )  # fmt: skip
+
+
+def _point(p: Passage, vector: Float32s, model: str | None) -> PointStruct:
     payload = {
         "text": p.text,
         "document_id": p.document_id,
         "chunk_key": p.chunk_key,
         "source": p.source,
     }
-    return models.PointStruct(
+    return PointStruct(
         id=p.row,
         vector=vector.tolist(),
         payload={**payload, "title": p.title, "model": model, "metadata": p.metadata},
     )
 
 
-def _passage(point: models.Record) -> Passage:
-    held = dict(point.payload or {})
+def _passage(point: Record) -> Passage:
+    held: JsonObject = dict(point.payload or {})
     metadata = held.get("metadata")
     return Passage(
         str(held.get("document_id") or point.id),
@@ -75,5 +111,5 @@ def _passage(point: models.Record) -> Passage:
         str(held.get("text") or held.get("page_content") or held.get("document") or ""),
         source=str(held.get("source") or ""),
         title=str(held.get("title") or ""),
-        metadata=metadata if isinstance(metadata, dict) else {},
+        metadata=metadata if is_object(metadata) else {},
     )

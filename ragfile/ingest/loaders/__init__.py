@@ -25,6 +25,7 @@ from ragfile.ingest.loaders import (
     notebook,
     office,
     org,
+    parquet,
     pdf,
     plain,
     restructured_text,
@@ -49,6 +50,7 @@ __all__ = [
     "Loader",
     "UnsupportedType",
     "front_matter",
+    "is_isolated",
     "loader",
     "register",
     "sniff",
@@ -72,6 +74,11 @@ def loader(kind: str) -> Loader:
 def are_built_in() -> bool:
     """Return whether no loader was registered, so that another process has the same ones."""
     return _LOADERS == _OURS
+
+
+def is_isolated(one: Loader) -> bool:
+    """Return whether files of a kind are parsed in a process of their own."""
+    return one.kind in _ISOLATED and _OURS[one.kind] is one
 
 
 def suffixes() -> set[str]:
@@ -105,6 +112,9 @@ for _loader in (
     _text("js", "text/javascript", ".js .mjs .cjs .jsx .ts .tsx .mts .cts", plain.code("js")),
     _text("shell", "text/x-shellscript", ".sh .bash .zsh .ksh", plain.code("shell")),
     Loader("eml", "message/rfc822", (".eml",), mail.parse),
+    Loader(
+        "parquet", "application/vnd.apache.parquet", (".parquet",), parquet.parse, magic=b"PAR1"
+    ),
     Loader("pdf", "application/pdf", (".pdf",), pdf.parse),
     Loader("docx", f"{_OFFICE}.wordprocessingml.document", (".docx",), office.word),
     Loader("pptx", f"{_OFFICE}.presentationml.presentation", (".pptx",), office.slides),
@@ -115,6 +125,8 @@ for _loader in (
 
 _BUILT_IN = frozenset(_LOADERS)
 _OURS = dict(_LOADERS)
+# Binary formats, that strangers can make expensive to parse.
+_ISOLATED = frozenset({"pdf", "docx", "pptx", "odt", "epub"})
 _FOREIGN = {
     b"MZ": "a Windows executable",
     b"\x7fELF": "an ELF executable",
@@ -137,6 +149,7 @@ _FOREIGN = {
     b"ID3": "MP3 audio",
     b"RIFF": "RIFF media",
 }
+_ENTRY, _ENTRIES = b"PK\1\2", 65_536  # the beginning of an entry of a directory, and the limit
 _MEMBERS = (
     ("docx", "word/document.xml"),
     ("pptx", "ppt/presentation.xml"),
@@ -188,6 +201,8 @@ def _binary(raw: bytes) -> bool:
 
 
 def _sniff_zip(raw: bytes, suffix: str) -> str:
+    if raw.count(_ENTRY) > _ENTRIES:
+        raise LimitError(f"a zip container with more than {_ENTRIES} entries")
     try:
         names = set(zipfile.ZipFile(io.BytesIO(raw)).namelist())
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:

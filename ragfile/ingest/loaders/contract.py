@@ -1,8 +1,10 @@
 """The records that loaders take and give, and their three exceptions."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ragfile.errors import RagfileError
 from ragfile.types import Metadata
@@ -32,12 +34,27 @@ class Limits:
         max_pages: Pages or slides of a document. Default: 20,000.
         max_text: Characters of extracted text. Default: 64 Mi.
         max_expanded: Bytes that a zip-based file unpacks to. Default: 512 MiB.
+        parse_memory: Bytes of memory for parsing one PDF, office file or EPUB, which a process of its
+            own does; 0 parses in this process without limits of memory and time. Default: 512 MiB.
+        parse_seconds: Seconds for parsing one such file. Default: 60.
     """
 
     max_bytes: int = 256 << 20
     max_pages: int = 20_000
     max_text: int = 64 << 20
     max_expanded: int = 512 << 20
+    parse_memory: int = 512 << 20
+    parse_seconds: float = 60.0
+
+    @classmethod
+    def given(cls, **limits: float | None) -> Limits:
+        """Return these limits, with the default for each None."""
+        chosen: dict[str, Any] = {n: value for n, value in limits.items() if value is not None}
+        return cls(**chosen)  # Any: the numbers have the types of the fields
+
+    def __post_init__(self) -> None:
+        if self.parse_memory < 0 or not self.parse_seconds > 0:
+            raise ValueError("parse_memory is 0 or more bytes, parse_seconds more than 0")
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from typing import TypeGuard, cast
 from ragfile.ingest.loaders.contract import Extracted, Limits, LoadError
 from ragfile.ingest.loaders.markup import MarkdownLines
 from ragfile.ingest.loaders.plain import decode
-from ragfile.ingest.titles import markdown_title
+from ragfile.ingest.markdown_titles import markdown_title
 from ragfile.types import Errors, Metadata
 
 PRINTED = 2000  # characters of one cell's output

@@ -11,7 +11,7 @@ from typing import NoReturn, cast
 from ragfile.ingest.loaders.contract import Extracted, Limits, Part
 from ragfile.ingest.loaders.definitions import outline
 from ragfile.ingest.loaders.front_matter import tags_of
-from ragfile.ingest.titles import markdown_title
+from ragfile.ingest.markdown_titles import markdown_title
 from ragfile.types import Errors, Metadata
 
 _MARKS = (

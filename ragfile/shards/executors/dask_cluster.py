@@ -49,9 +49,10 @@ class OnDask:
                 self._given = self._distributed.get_client()
                 return self._given
             except ValueError:  # there is none
-                self._own = self._distributed.Client(
+                own: Client = self._distributed.Client(
                     n_workers=self._workers, threads_per_worker=1, dashboard_address=None
                 )
+                self._own = own
         return self._own
 
     def run(self, tasks: Sequence[Task]) -> list[ShardResult | ShardFailure]:

@@ -6,12 +6,12 @@ A worker that is killed breaks Python's whole pool; a new pool takes over the un
 from __future__ import annotations
 
 import multiprocessing
-import os
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from concurrent.futures.process import BrokenProcessPool
 from typing import TYPE_CHECKING
 
+from ragfile.ground import system
 from ragfile.shards.task_runner import attempt
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ class Processes:
     """A pool of spawned processes, which inherit no threads or sockets."""
 
     def __init__(self, workers: int | None = None) -> None:
-        self._workers = workers or _cores()
+        self._workers = workers or system.cpu_count()
         self._pool: ProcessPoolExecutor | None = None
 
     @property
@@ -65,10 +65,3 @@ class Processes:
         if self._pool is not None:
             self._pool.shutdown(wait=True, cancel_futures=True)
             self._pool = None
-
-
-def _cores() -> int:
-    """Return the number of processors that this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1  # not Linux

@@ -1,6 +1,6 @@
 """Generate the dataset of this folder: `python spec/vectors/dataset/make.py FOLDER`.
 
-The bytes of compressed blocks, and therefore the names, depend on the version of zstandard. The
+The bytes of compressed blocks, and therefore the names, depend on the version of libzstd. The
 files in this folder were generated once and are kept; `expected.json` is the output of the second
 reader for them.
 """

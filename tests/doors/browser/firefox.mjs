@@ -24,7 +24,15 @@ const ACTIONS = {
     const found = await page.waitForSelector(selector, WAIT);
     return found.evaluate((one) => one.innerText || one.textContent);
   },
-  waitFor: (expression) => page.waitForFunction(expression, WAIT).then(() => true),
+  /** Wait until an expression is true; waitForFunction makes a Function, which the policy forbids. */
+  async waitFor(expression) {
+    const end = Date.now() + WAIT.timeout;
+    while (!(await page.evaluate(`Boolean(${expression})`))) {
+      if (Date.now() > end) throw new Error(`not true within ${WAIT.timeout} ms`);
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+    return true;
+  },
   click: async (selector) => (await page.waitForSelector(selector, WAIT)).click(),
   type: (text) => page.keyboard.type(text),
   press: (key) => page.keyboard.press(key),

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from places import ROOT
 from servers.chat_servers import Server, refuse
 
 import ragfile
@@ -47,10 +48,12 @@ def run(*arguments, **environment):
 
 def test_where_nothing_supports_an_answer_the_nearest_passages_are_named(path):
     done = run(path, "who won the football world cup?")
-    assert done.returncode == 0
+    assert done.returncode == 4
     assert done.stdout.startswith("Nothing here supports an answer: ")
-    assert "\n\n[1] " in done.stdout
-    assert "no passage supports an answer; these are the nearest" in done.stderr
+    assert "\n\nThe nearest passages:\n[1] " in done.stdout
+    assert done.stdout.count("answer") == 1
+    assert done.stderr == ""
+    assert "| 4 | `ask` without a model" in (ROOT / "docs/reference/command-line.md").read_text()
 
 
 def test_without_a_model_sentences_sources_and_one_line_that_names_a_model(path):

@@ -1,6 +1,10 @@
 """Failures: one line, its exit code, the command line's own spelling, and JSON where JSON is asked for."""
 
 import json
+import os
+import shlex
+import subprocess
+import sys
 
 import pytest
 
@@ -91,3 +95,60 @@ def test_text_in_another_encoding_is_read_by_its_name(run, tmp_path):
     code, _, err = run("build", tmp_path / "docs", "-o", out, "--encoding", "klingon")
     assert code == 1
     assert "unknown encoding 'klingon'" in err
+
+
+def test_a_file_that_was_cut_off_is_to_be_fetched_again(run, kb):
+    whole = kb.read_bytes()
+    with ragfile.open(kb) as rf:
+        least = sum(rf.file.footer)
+    for size in (100, 5000, least - 64, least - 1):
+        kb.write_bytes(whole[:size])
+        wanted = least if size > 4160 else 4160
+        told = f"ragfile: {kb}: the file was cut off: {size:,} of at least {wanted:,} bytes are there; fetch it again\n"
+        for command in (["search", kb, "keys"], ["verify", kb], ["log", kb], ["info", kb]):
+            assert run(*command) == (2, "", told)
+
+
+def test_sizes_of_large_files_are_megabytes(tmp_path):
+    path = tmp_path / "kb"
+    with ragfile.create(path) as w:
+        w.add_section("own", bytes(47_000_000))
+    os.truncate(path, 20_500_000)
+    with pytest.raises(
+        ragfile.CorruptError, match="cut off: 20 of at least 47 MB are there; fetch"
+    ):
+        ragfile.open(path)
+
+
+def test_advice_for_damage_ends(kb):
+    """Each command that is advised is run, until a message advises none."""
+
+    def told(*words):
+        command = [sys.executable, "-m", "ragfile", *map(str, words)]
+        return subprocess.run(command, capture_output=True, text=True, check=False).stderr
+
+    raw = bytearray(kb.read_bytes())
+    raw[4000] ^= 1  # the front page
+    kb.write_bytes(raw)
+    assert f"`ragfile verify {kb} --full`" in told("search", kb, "keys")
+    assert f"`ragfile log {kb}`" in told("verify", kb, "--full")
+    last = told("log", kb)
+    assert f"restore a copy of {kb}" in last
+    assert "`" not in last
+
+
+def test_a_missing_file_is_made_by_the_command_of_its_message(run, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "FOLDER").mkdir()
+    (tmp_path / "FOLDER" / "a.md").write_text("# Pods\n\nPods.\n")
+    code, _, err = run("search", "my kb.ragfile", "pods")
+    assert (code, err.count("\n")) == (1, 1)
+    command = err.split("`")[1]
+    assert command == "ragfile build FOLDER -o 'my kb.ragfile'"
+    assert run(*shlex.split(command)[1:])[0] == 0
+    assert run("search", "my kb.ragfile", "pods")[0] == 0
+    with pytest.raises(FileNotFoundError, match="makes one") as caught:
+        ragfile.open("nope")
+    assert caught.value.filename == "nope"
+    with pytest.raises(TypeError, match="not bytes"):
+        ragfile.open(b"nope")

@@ -3,6 +3,8 @@
 import json
 import os
 
+import pytest
+
 import ragfile
 
 
@@ -21,9 +23,11 @@ def test_a_filter_that_is_no_object_is_wrong_usage(run, kb):
 
 
 def test_a_file_that_is_not_there_is_one_line_with_its_name(run, tmp_path):
-    code, _, err = run("search", tmp_path / "nope.ragfile", "keys")
+    path = tmp_path / "nope.ragfile"
+    code, _, err = run("search", path, "keys")
     assert code == 1
-    assert err == f"ragfile: {tmp_path / 'nope.ragfile'}: No such file or directory\n"
+    advice = f"`ragfile build FOLDER -o {path}` makes one"
+    assert err == f"ragfile: {path}: No such file or directory; {advice}\n"
 
 
 def test_a_folder_in_the_place_of_a_file_is_one_line_that_says_what_to_do(run, tmp_path):
@@ -159,15 +163,12 @@ def test_a_ragmd_is_not_changed_in_place_and_the_way_out_is_named(run, kb, tmp_p
     assert "ragfile convert" in err
 
 
-def test_a_file_of_pairs_is_not_searched_or_exported_but_shown_how_to_be_read(run, tmp_path):
+def test_a_file_of_pairs_is_searched_exported_and_inspected(run, tmp_path):
     ragfile.write_pairs(tmp_path / "p.ragfile", [("alpha", "first")])
-    for command in (
-        ["search", tmp_path / "p.ragfile", "alpha"],
-        ["export", tmp_path / "p.ragfile"],
-    ):
-        code, out, err = run(*command)
-        assert (code, out) == (2, "")
-        assert "has pairs, not passages" in err
+    code, out, _ = run("search", tmp_path / "p.ragfile", "alpha", "--mode", "keyword", "--json")
+    assert (code, json.loads(out)["hits"][0]["text"]) == (0, "first")
+    code, out, _ = run("export", tmp_path / "p.ragfile")
+    assert (code, json.loads(out)["text"]) == (0, "first")
     assert run("inspect", tmp_path / "p.ragfile", "--pairs", "keyword")[1] == "alpha\tfirst\n"
 
 
@@ -236,16 +237,17 @@ def test_an_export_is_what_its_suffix_says_and_whole_or_not_there(run, kb, monke
     )
     assert out.read_bytes() == before
 
-    def failing(archive, vectors):
+    def failing(archive, vectors=True):
         yield {"node_id": "a#0"}
         raise KeyboardInterrupt
 
     monkeypatch.setattr(arrow, "records", failing)
     assert run("export", kb, kb.parent / "half.jsonl")[::2] == (130, "\nragfile: interrupted\n")
+    pytest.importorskip("pyarrow")
     monkeypatch.setattr(
         arrow,
         "arrow_reader",
-        lambda archive, vectors: (_ for _ in ()).throw(ValueError("it is parquet")),
+        lambda archive, vectors=True: (_ for _ in ()).throw(ValueError("it is parquet")),
     )
     assert "it is parquet" in run("export", kb, kb.parent / "half.parquet")[2]
     assert not list(kb.parent.glob("half*"))

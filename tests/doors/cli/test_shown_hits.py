@@ -6,7 +6,7 @@ import click
 import pytest
 
 import ragfile
-from ragfile.doors.cli.shown_hits import marked, openable, where
+from ragfile.doors.cli.shown_hits import Home, marked, openable, where
 from ragfile.records import Hit, Span
 from ragfile.search.excerpts import Excerpt
 
@@ -17,12 +17,12 @@ def hit(source, **metadata):
 
 def test_a_hit_says_its_page_slide_row_or_line(tmp_path):
     kb = str(tmp_path / "kb")
-    assert where(hit("/x/a.pdf", page=3), kb) == "/x/a.pdf, page 3"
-    assert where(hit("/x/a.pptx", slide=2), kb) == "/x/a.pptx, slide 2"
-    assert where(hit("/x/a.csv", row=9), kb) == "/x/a.csv, row 9"
-    assert where(hit("/x/a.py", symbol="f", line=12), kb) == "/x/a.py:12"
-    assert where(hit("/x/a.md"), kb) == "/x/a.md:3-7"
-    assert where(hit("", page="3"), kb) == "a:3-7"
+    assert where(hit("/x/a.pdf", page=3), Home(kb)) == "/x/a.pdf, page 3"
+    assert where(hit("/x/a.pptx", slide=2), Home(kb)) == "/x/a.pptx, slide 2"
+    assert where(hit("/x/a.csv", row=9), Home(kb)) == "/x/a.csv, row 9"
+    assert where(hit("/x/a.py", symbol="f", line=12), Home(kb)) == "/x/a.py:12"
+    assert where(hit("/x/a.md"), Home(kb)) == "/x/a.md:3-7"
+    assert where(hit("", page="3"), Home(kb)) == "a:3-7"
 
 
 def test_a_source_opens_from_another_folder(tmp_path, monkeypatch):
@@ -32,7 +32,7 @@ def test_a_source_opens_from_another_folder(tmp_path, monkeypatch):
     ragfile.build(["site/docs"], "site/kb.ragfile")
     with ragfile.open("site/kb.ragfile") as rf:
         source = rf.search("words", k=1)[0].source
-    assert openable(source, "site/kb.ragfile") == source
+    assert openable(source, "site/kb.ragfile") == os.path.join("site", "docs", "a.md")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     found = openable(source, "../site/kb.ragfile")

@@ -140,7 +140,7 @@ def test_the_command_shows_asks_and_writes_what_then_serves(home, kb):
         [entry["command"], *entry["args"]], input=message, capture_output=True, text=True
     )
     names = [tool["name"] for tool in json.loads(served.stdout)["result"]["tools"]]
-    assert names == ["search", "read", "list", "ask", "put", "delete"]
+    assert names == ["search", "read", "list", "ask", "put", "delete", "stats"]
     assert run("--uninstall", "cursor", "--yes").returncode == 0
     assert not (home / FILES["cursor"]).exists()
 

@@ -29,7 +29,7 @@ def check(seen):
     assert "every 90 days" in found.content[0].text
     assert read.structured_content["text"] == "# Pods\n\nRestart a pod by deleting it.\n"
     assert wrong.is_error
-    assert "it takes query, k" in wrong.content[0].text
+    assert "search: query is required" in wrong.content[0].text
 
 
 @pytest.mark.parametrize("mode", MODES)

@@ -129,6 +129,18 @@ def server(built):
 
 
 @pytest.fixture
+def root(tmp_path):
+    """The folder of a server's uploads."""
+    return tmp_path / "uploads"
+
+
+@pytest.fixture
+def writable(serving, path, root):
+    """A server that takes changes and uploads."""
+    return serving(path, can_write=True, uploads=str(root))
+
+
+@pytest.fixture
 def serving():
     """A function that starts servers, which end with the test."""
     started = []

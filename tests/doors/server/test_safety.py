@@ -98,6 +98,36 @@ def test_what_is_not_the_key_is_refused(serving, path, keys, header):
     assert server.get("/v1/health").status == 200
 
 
+@pytest.mark.parametrize(
+    "settings", [{"embedder": "openai:text-embedding-3-small"}, {"model": "openai:gpt-4.1-mini"}]
+)
+def test_a_provider_without_its_key_is_refused_at_the_start(serving, path, monkeypatch, settings):
+    for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(ragfile.ProviderError, match="set OPENAI_API_KEY"):
+        serving(path, **settings)
+    monkeypatch.setenv("RAGFILE_OFFLINE", "1")  # which opens no socket, and answers by words
+    server = serving(path, embedder=settings.get("embedder"))
+    answer = server.search({"query": "keys", "mode": "bm25"})
+    assert (answer.status, len(answer.json["hits"]) > 0) == (200, True)
+    assert server.search({"query": "keys"}).status == 200
+
+
+def test_with_keys_only_the_page_and_health_are_open(serving, path, keys):
+    """The pages promise it, and the list of operations is not among them."""
+    key = keys.add("one", "read")
+    server = serving(path, keys=keys.path)
+    described = server.get("/openapi.json", **bearer(key))
+    for path in described.json["paths"]:
+        answer = server.get(path.replace("{c}", "kb"))
+        if path == "/v1/health":
+            assert answer.status == 200
+        else:
+            assert answer.status in (401, 405), path
+    assert server.get("/openapi.json").status == 401
+    assert server.get("/").status == 200
+
+
 def test_a_key_is_random_and_only_its_hash_is_kept(keys):
     first, second = keys.add("a", "read"), keys.add("b", "admin")
     assert first != second
@@ -110,6 +140,13 @@ def test_a_key_is_random_and_only_its_hash_is_kept(keys):
         keys.add("a", "read")
     with pytest.raises(ValueError, match="the name of a key"):
         keys.add("../a", "read")
+
+
+def test_a_file_of_keys_that_a_link_names_belongs_to_its_owner_alone(tmp_path):
+    (tmp_path / "keys.json").symlink_to(tmp_path / "target")
+    KeyFile(str(tmp_path / "keys.json")).add("me", "read")
+    assert (tmp_path / "keys.json").is_symlink()
+    assert stat.S_IMODE(os.stat(tmp_path / "target").st_mode) == 0o600
 
 
 def test_a_key_that_is_revoked_or_added_holds_at_once(serving, path, keys):
@@ -262,7 +299,7 @@ def test_a_client_that_vanishes_or_talks_nonsense_harms_nobody(server, sent):
             connection.settimeout(5)
             while connection.recv(65536):
                 pass
-        except (ConnectionError, TimeoutError):
+        except OSError:  # the server has closed it
             pass
     assert server.search({"query": "keys", "k": 1}).status == 200
 

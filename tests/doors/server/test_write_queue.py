@@ -3,13 +3,16 @@
 import json
 import os
 import re
+import subprocess
+import sys
 import threading
 import time
 from hashlib import sha256
-from pathlib import Path
 from urllib.parse import quote
 
 import pytest
+from oracles import hostile_files
+from servers.uploading import BOUNDARY, FILES, KB, multipart, originals, send, settled
 
 import ragfile
 from ragfile.doors.server.keys import KeyFile
@@ -19,51 +22,10 @@ from ragfile.doors.server.shared_state import Service
 from ragfile.doors.server.uploads import Uploads, named
 from ragfile.doors.server.write_queue import index
 
-KB = "/v1/collections/kb"
-FILES = KB + "/files"
-BOUNDARY = "------------------------a b"
-
-
-def multipart(*parts, end=True):
-    """A body; a part is (name, content) or (name, file name, content)."""
-    said = b""
-    for name, *file, content in parts:
-        also = f'; filename="{file[0]}"' if file else ""
-        content = content if isinstance(content, bytes) else content.encode()
-        said += f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="{name}"{also}\r\n'.encode()
-        said += b"Content-Type: application/octet-stream\r\n\r\n" + content + b"\r\n"
-    return said + f"--{BOUNDARY}--\r\n".encode() * end
-
-
-def send(server, *parts, end=True, **headers):
-    kind = f'multipart/form-data; boundary="{BOUNDARY}"'
-    return server.post(FILES, multipart(*parts, end=end), Content_Type=kind, **headers)
-
-
-def settled(server, upload, headers=()):
-    """The state of an upload when it is no longer queued."""
-    until = time.monotonic() + 30
-    while time.monotonic() < until:
-        found = server.ask("GET", f"{FILES}/{upload['id']}", headers=headers).json
-        if found["state"] != "queued":
-            return found
-        time.sleep(0.01)
-    raise AssertionError("it stays queued")
-
-
-def originals(root):
-    """The files below a root that are no states."""
-    return [p for p in Path(root).rglob("*") if p.is_file() and ".state" not in p.parts]
-
 
 @pytest.fixture
-def root(tmp_path):
-    return tmp_path / "uploads"
-
-
-@pytest.fixture
-def server(serving, path, root):
-    return serving(path, can_write=True, uploads=str(root))
+def server(writable):
+    return writable
 
 
 # ---------------------------------------------------------------------------------- documents ---
@@ -170,7 +132,13 @@ def test_the_same_bytes_twice_are_one_file_if_that_is_asked(server, root, path):
     parts = [("file", "a.md", "# Same\n\nThe same bytes."), ("dedupe", "true")]
     first = settled(server, send(server, *parts).json["files"][0])
     [again] = send(server, *parts).json["files"]
-    assert (again["id"], again["duplicate"]) == (first["id"], True)
+    assert (again["action"], again["duplicate"], again["original"]) == (
+        "duplicate",
+        True,
+        first["id"],
+    )
+    assert server.get(f"{FILES}/{again['id']}").json == again
+    assert again["documents"] == ["a.md"]
     assert len(originals(root)) == 1
     [other] = send(server, parts[0]).json["files"]
     assert other["id"] != first["id"]
@@ -191,8 +159,10 @@ def test_two_uploads_of_one_file_at_once_are_one(server):
         thread.start()
     for thread in threads:
         thread.join()
-    assert len({answer["id"] for answer in answers}) == 1
-    settled(server, answers[0])
+    [first] = [answer for answer in answers if not answer["duplicate"]]
+    assert {answer["original"] for answer in answers if answer is not first} == {first["id"]}
+    for answer in answers:
+        assert settled(server, answer)["documents"] == ["a.md"]
     listed = server.get(f"{KB}/documents?prefix=a").json["documents"]
     assert [entry["id"] for entry in listed] == ["a.md"]
 
@@ -303,6 +273,47 @@ def test_an_upload_that_a_starting_server_meets_is_indexed_once(path, root, is_f
     service.close()
     with ragfile.open(path) as rf:
         assert [d.id for d in rf.documents() if d.id.startswith("late")] == ["late.md"]
+
+
+DYING = """
+import os, sys
+from ragfile.doors.server import write_queue
+from ragfile.doors.server.metrics import Board
+from ragfile.doors.server.settings import Settings
+from ragfile.doors.server.shared_state import Service
+split = write_queue.split
+write_queue.split = lambda document, policy: os._exit(9) if "deadly" in document.text else split(document, policy)
+service = Service(Settings((sys.argv[1],), can_write=True, uploads=sys.argv[2]), Board(["/"]))
+service.resume()
+service.writer.shutdown(wait=True)
+"""
+
+
+def test_an_upload_that_ends_the_server_twice_is_failed_and_the_others_are_indexed(path, root):
+    uploads = Uploads(str(root))
+    for name, text in (("a", "Good."), ("b", "This is deadly."), ("c", "Good as well.")):
+        upload = uploads.begun(f"{name}.md", "kb", "local")
+        os.write(descriptor := uploads.create(upload), text.encode())
+        os.close(descriptor)
+        uploads.put(upload)
+    command = [sys.executable, "-c", DYING, str(path), str(root)]
+    ends = [subprocess.run(command).returncode for _ in range(3)]
+    assert ends == [9, 9, 0]
+    states = {upload.name: (upload.state, upload.error) for upload in uploads.all()}
+    failed = "the server ended 2 times while it indexed this file"
+    assert states == {"a.md": ("indexed", ""), "b.md": ("error", failed), "c.md": ("indexed", "")}
+    assert {"a.md", "c.md"} <= set(ragfile.open(path).document_ids())
+
+
+def test_an_upload_that_expands_is_marked_and_spares_the_others(serving, path, root):
+    pytest.importorskip("pypdfium2", reason="the extra 'ingest' is not installed")
+    server = serving(path, can_write=True, uploads=str(root), parse_memory=64 << 20)
+    parts = [("file", "bomb.pdf", hostile_files.bomb()), ("file", "good.md", "# Good\n\nText.")]
+    bomb, good = send(server, *parts).json["files"]
+    assert settled(server, good)["state"] == "indexed"
+    found = settled(server, bomb)
+    assert found["state"] == "error"
+    assert "more than 64 MiB of memory" in found["error"]
 
 
 def test_halves_that_a_killed_server_left_are_taken_away(root):

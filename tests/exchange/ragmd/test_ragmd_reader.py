@@ -132,6 +132,7 @@ def test_the_frontmatter_says_what_the_file_holds():
         "created_at": EPOCH,
         "updated_at": EPOCH,
         "vectors_checksum": front["vectors_checksum"],
+        "document_checksums": front["document_checksums"],
     }
 
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from ragfile.doors.server.settings import Settings
     from ragfile.doors.server.shared_state import Service
     from ragfile.ground.json_schema import Schema
-    from ragfile.types import Float32s
+    from ragfile.types import Float32s, Metadata
 
 HEADER = "x-ragfile-collection"
 ROLES = ("document", "query")
@@ -38,7 +38,8 @@ def embeddings_body(settings: Settings) -> Schema:
 
 def collection_of(service: Service, call: Call) -> str:
     """Return a request's collection: from its header, its model, or the only one."""
-    name = call.headers.get(HEADER) or (call.body or {}).get("model")
+    body: Metadata = call.body or {}
+    name: str | None = call.headers.get(HEADER) or body.get("model")
     names = service.collections.names
     if name is None and len(names) == 1:
         return names[0]

@@ -1,0 +1,168 @@
+/* files.c - files that are written under a lock, and renamed to their final names when complete. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "ragfile/machine.h"
+#include "shared/fail.h"
+#include "system/files.h"
+#include "system/system.h"
+
+enum { NAME_BYTES = 255 }; /* of the longest name in a folder */
+
+struct rag_file {
+    rag_handle handle, target; /* target: the lock of the file that this one replaces, or none */
+    int64_t owner;             /* a forked child must neither write nor clean up */
+    char *path;                /* where it shall end up */
+    char *partial;             /* where it is being made, or NULL when path itself is written */
+};
+
+static char *copy_of(const char *text) {
+    const size_t size = strlen(text) + 1;
+    char *made = malloc(size);
+    return made ? memcpy(made, text, size) : NULL;
+}
+
+/* The temporary name next to the file. Names that are too long are replaced by their hash. */
+static char *partial_path(const char *path) {
+    const size_t folder = rag_folder_length(path), size = strlen(path + folder);
+    const size_t room = strlen(path) + sizeof "..partial" + 16;
+    const char *name = path + folder;
+    char *made = malloc(room);
+    if (!made) return NULL;
+    memcpy(made, path, folder);
+    if (size + sizeof "..partial" <= NAME_BYTES + 1)
+        snprintf(made + folder, room - folder, ".%s.partial", name);
+    else
+        snprintf(made + folder, room - folder, ".%016llx.partial",
+                 (unsigned long long)rag_hash(name, size));
+    return made;
+}
+
+static bool is_own(const struct rag_file *file) { return file->owner == rag_process(); }
+
+static void file_close(struct rag_file *file) {
+    if (!file) return;
+    if (file->handle != RAG_NO_HANDLE) rag_unlock(file->handle, is_own(file));
+    if (file->target != RAG_NO_HANDLE) rag_unlock(file->target, is_own(file));
+    free(file->path);
+    free(file->partial);
+    free(file);
+}
+
+static enum rag_status file_new(const char *path, enum rag_lock_kind kind, struct rag_file **out,
+                                struct rag_fault *fault) {
+    const bool partial = kind == RAG_LOCK_NEW;
+    struct rag_file *file = calloc(1, sizeof *file);
+    if (!file) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    file->handle = file->target = RAG_NO_HANDLE;
+    file->owner = rag_process();
+    file->path = copy_of(path);
+    file->partial = partial ? partial_path(path) : NULL;
+    enum rag_status status = RAG_OK;
+    if (!file->path || (partial && !file->partial))
+        status = rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    if (status == RAG_OK)
+        status = rag_lock(partial ? file->partial : path, kind, &file->handle, fault);
+    if (status == RAG_OK) *out = file;
+    else file_close(file);
+    return status;
+}
+
+enum rag_status rag_file_create(const char *path, struct rag_file **out, struct rag_fault *fault) {
+    bool replaces;
+    enum rag_status status = rag_can_replace(path, &replaces, fault);
+    if (status == RAG_OK) status = file_new(path, RAG_LOCK_NEW, out, fault);
+    if (status != RAG_OK || !replaces) return status;
+    status = rag_copy_rights((*out)->handle, path, fault);
+    if (status == RAG_OK) return RAG_OK;
+    rag_file_discard(*out);
+    *out = NULL;
+    return status;
+}
+
+enum rag_status rag_file_edit(const char *path, struct rag_file **out, struct rag_fault *fault) {
+    return file_new(path, RAG_LOCK_WRITE, out, fault);
+}
+
+/* The pauses between attempts, in nanoseconds. POSIX has no lock with a limit of time: a thread
+ * that waits for one cannot be called back without a signal, and would take the lock after its
+ * caller gave up. An attempt costs some microseconds. */
+enum { PAUSE_FIRST = 500000, PAUSE_LAST = 20000000 };
+
+enum rag_status rag_file_edit_within(const char *path, double seconds, struct rag_file **out,
+                                     struct rag_fault *fault) {
+    const uint64_t begun = rag_nanoseconds();
+    uint64_t pause = PAUSE_FIRST;
+    for (;;) {
+        const enum rag_status status = rag_file_edit(path, out, fault);
+        if (status != RAG_LOCKED || rag_holds(path)) return status;
+        const double left = seconds * 1e9 - (double)(rag_nanoseconds() - begun);
+        if (!(left > 0)) return status;
+        rag_sleep(left < (double)pause ? (uint64_t)left : pause);
+        pause = pause < PAUSE_LAST ? pause * 3 / 2 : PAUSE_LAST;
+    }
+}
+
+void rag_file_settled(struct rag_file *file, uint64_t end) {
+    if (is_own(file)) rag_lock_announce(file->handle, end);
+}
+
+const char *rag_file_path(const struct rag_file *file) { return file->path; }
+
+enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct rag_fault *fault) {
+    return rag_handle_map(file->handle, map, fault);
+}
+
+enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault) {
+    return rag_check_named(file->handle, file->path, fault);
+}
+
+static enum rag_status check_own(const struct rag_file *file, struct rag_fault *fault) {
+    if (is_own(file)) return RAG_OK;
+    return rag_fail(fault, RAG_ARGUMENT, (uint64_t)file->owner,
+                    "this writer belongs to another process");
+}
+
+enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size,
+                               struct rag_fault *fault) {
+    const enum rag_status status = check_own(file, fault);
+    return status == RAG_OK ? rag_write_at(file->handle, at, bytes, size, fault) : status;
+}
+
+void rag_file_release(struct rag_file *file, uint64_t from) {
+    if (is_own(file)) rag_free_room(file->handle, from);
+}
+
+enum rag_status rag_file_truncate(struct rag_file *file, uint64_t size, struct rag_fault *fault) {
+    const enum rag_status status = check_own(file, fault);
+    return status == RAG_OK ? rag_set_size(file->handle, size, fault) : status;
+}
+
+enum rag_status rag_file_sync(struct rag_file *file, struct rag_fault *fault) {
+    return rag_sync(file->handle, fault);
+}
+
+/* Checks that the file to be replaced has no other writer. */
+static enum rag_status lock_target(struct rag_file *file, struct rag_fault *fault) {
+    bool exists;
+    const enum rag_status status = rag_can_replace(file->path, &exists, fault);
+    return status == RAG_OK && exists ? rag_lock(file->path, RAG_LOCK_ONLY, &file->target, fault)
+                                      : status;
+}
+
+enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct rag_fault *fault) {
+    enum rag_status status = rag_sync(file->handle, fault);
+    if (status == RAG_OK && !replace_own) status = lock_target(file, fault);
+    if (status == RAG_OK) status = rag_replace(file->partial, file->path, fault);
+    if (status != RAG_OK) return status;
+    free(file->partial);
+    file->partial = NULL;
+    return rag_sync_name(file->path, fault);
+}
+
+void rag_file_discard(struct rag_file *file) {
+    if (file && file->partial && is_own(file))
+        rag_remove(file->partial); /* before the lock goes: surely ours */
+    file_close(file);
+}

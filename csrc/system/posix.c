@@ -1,0 +1,553 @@
+/* posix.c - the only file of the library that calls the operating system: POSIX, with additions of
+ * Linux and macOS. system.h and ragfile/files.h promise what its functions do; another system needs
+ * another such file.
+ *
+ * A reader maps a file once, read-only. A writer holds two locks on its file. flock() provides
+ * exclusion; it belongs to the open file, so two writers in one process exclude each other, too. A
+ * POSIX record lock at a far offset tells what flock cannot: the holder's pid and, by its length,
+ * where uncommitted bytes begin. A process loses record locks when it closes any descriptor of the
+ * file, so every close in this file takes it again. If other code's close lost it, error messages
+ * lack the pid, readers look at the complete file, and exclusion still works.
+ *
+ * A reader maps a file up to the start of a live writer's uncommitted bytes. It sees the file as
+ * that writer found it, without searching gigabytes for a commit. The writer changes its lock
+ * before it writes a footer, and the system removes it when the writer dies. A length at which
+ * no footer could end is ignored. */
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#if defined(__aarch64__) && defined(__linux__)
+#include <sys/auxv.h>
+#endif
+#include <sys/file.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "ragfile/files.h"
+#include "ragfile/machine.h"
+#include "container/format.h"
+#include "shared/fail.h"
+#include "system/system.h"
+
+/* The offset of the record lock, far after any file's end. Its length minus one is where
+ * uncommitted bytes begin; length 1: unknown. */
+#define PID_LOCK_AT ((off_t)1 << 61)
+
+static enum rag_status os_fail(struct rag_fault *fault, const char *what) {
+    int error = errno;
+    rag_fail(fault, error == ENOMEM ? RAG_MEMORY : RAG_OS, 0, what);
+    if (fault) fault->os_error = error;
+    return error == ENOMEM ? RAG_MEMORY : RAG_OS;
+}
+
+/* ----------------------------------------------------------------------------------------- maps */
+
+static void close_beside(int fd);
+
+static uint64_t settled_end(int fd);
+
+/* Maps a file's first `most` bytes, or all of it if it has fewer. */
+static enum rag_status map_fd(int fd, uint64_t most, struct rag_map *map, struct rag_fault *fault) {
+    struct stat st;
+    memset(map, 0, sizeof *map);
+    if (fstat(fd, &st) != 0) return os_fail(fault, "stat");
+    if (!S_ISREG(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+        return os_fail(fault, "map");
+    }
+    const size_t size = (uint64_t)st.st_size < most ? (size_t)st.st_size : (size_t)most;
+    if (size > 0) {
+        void *bytes = mmap(NULL, size, PROT_READ, MAP_SHARED, fd, 0);
+        if (bytes == MAP_FAILED) return os_fail(fault, "map");
+        map->bytes = bytes;
+    }
+    map->size = size;
+    map->device = (uint64_t)st.st_dev;
+    map->inode = (uint64_t)st.st_ino;
+    return RAG_OK;
+}
+
+enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault) {
+    memset(map, 0, sizeof *map);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+    if (fd < 0) return os_fail(fault, "open");
+    enum rag_status status = map_fd(fd, settled_end(fd), map, fault);
+    close_beside(fd);
+    return status;
+}
+
+enum rag_status rag_map_descriptor(int fd, struct rag_map *map, struct rag_fault *fault) {
+    return map_fd(fd, UINT64_MAX, map, fault);
+}
+
+enum rag_status rag_map_exchange(int fd, const struct rag_map *map, struct rag_fault *fault) {
+    void *place = (void *)(uintptr_t)map->bytes;
+    if (place && mmap(place, map->size, PROT_READ, MAP_SHARED | MAP_FIXED, fd, 0) == MAP_FAILED)
+        return os_fail(fault, "map");
+    return RAG_OK;
+}
+
+/* Private memory that starts with the file's pages, copied on write. */
+static enum rag_status map_copy(int fd, uint64_t room, struct rag_map *map,
+                                struct rag_fault *fault) {
+    enum rag_status status = map_fd(fd, UINT64_MAX, map, fault);
+    if (status != RAG_OK) return status;
+    const size_t file = map->size, size = room > file ? (size_t)room : file;
+    rag_map_close(map);
+    const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, access = PROT_READ | PROT_WRITE;
+    void *bytes = size ? mmap(NULL, size, access, how, -1, 0) : NULL;
+    if (bytes == MAP_FAILED) return os_fail(fault, "map");
+    *map = (struct rag_map){.bytes = bytes, .size = size};
+    if (file && mmap(bytes, file, access, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
+        status = os_fail(fault, "map");
+        rag_map_close(map);
+    }
+    return status;
+}
+
+enum rag_status rag_map_copy(const char *path, uint64_t room, struct rag_map *map,
+                             struct rag_fault *fault) {
+    memset(map, 0, sizeof *map);
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return os_fail(fault, "open");
+    const enum rag_status status = map_copy(fd, room, map, fault);
+    close_beside(fd);
+    return status;
+}
+
+void rag_map_close(struct rag_map *map) {
+    if (map->bytes) munmap((void *)(uintptr_t)map->bytes, map->size);
+    memset(map, 0, sizeof *map);
+}
+
+enum rag_status rag_map_stat(const char *path, struct rag_map *map, struct rag_fault *fault) {
+    struct stat st;
+    if (stat(path, &st) != 0) return os_fail(fault, "stat");
+    *map = (struct rag_map){NULL, (size_t)st.st_size, (uint64_t)st.st_dev, (uint64_t)st.st_ino};
+    return RAG_OK;
+}
+
+/* ---------------------------------------------------------------------------------------- locks */
+
+/* Locks held by this process: a POSIX lock never conflicts with its own process, so the kernel
+ * does not report them. */
+enum { HELD_MAX = 256 };
+static struct held {
+    uint64_t device, inode;
+    pid_t pid; /* a forked child inherits the table, and the locks stay its parent's */
+    uint64_t thread;
+    int fd;
+    uint64_t settled; /* where uncommitted bytes begin, 0 unknown */
+} held[HELD_MAX];
+static pthread_mutex_t held_guard = PTHREAD_MUTEX_INITIALIZER;
+
+/* Sets the record lock to the length for `settled`, whatever it was before. */
+static void take_pid_lock(int fd, uint64_t settled) {
+    struct flock lock = {.l_type = F_WRLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = PID_LOCK_AT,
+                         .l_len = (off_t)settled + 1};
+    struct flock rest = {.l_type = F_UNLCK,
+                         .l_whence = SEEK_SET,
+                         .l_start = PID_LOCK_AT + (off_t)settled + 1,
+                         .l_len = 0};
+    (void)fcntl(fd, F_SETLK, &lock);
+    (void)fcntl(fd, F_SETLK, &rest);
+}
+
+static void take_guard(void) { pthread_mutex_lock(&held_guard); }
+static void let(void) { pthread_mutex_unlock(&held_guard); }
+
+/* A fork waits until no thread holds the table: the child would not have the thread that
+ * releases it. */
+static void register_fork_handlers(void) { pthread_atfork(take_guard, let, let); }
+
+static void hold(void) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, register_fork_handlers);
+    take_guard();
+}
+
+/* The number of this thread in this process, which no other thread ever has. */
+static uint64_t thread_number(void) {
+    static _Atomic uint64_t count;
+    static _Thread_local uint64_t number;
+    if (number == 0) number = ++count;
+    return number;
+}
+
+static void held_add(const struct stat *st, int fd) {
+    hold();
+    for (int i = 0; i < HELD_MAX; i++)
+        if (!held[i].pid) {
+            held[i] = (struct held){
+                (uint64_t)st->st_dev, (uint64_t)st->st_ino, getpid(), thread_number(), fd, 0};
+            break;
+        }
+    take_pid_lock(fd, 0);
+    let();
+}
+
+static void held_remove(int fd) {
+    hold();
+    for (int i = 0; i < HELD_MAX; i++)
+        if (held[i].fd == fd && held[i].pid == getpid()) held[i] = (struct held){0};
+    let();
+}
+
+static bool is_held(const struct held *one, const struct stat *st) {
+    return one->pid == getpid() && one->device == (uint64_t)st->st_dev &&
+           one->inode == (uint64_t)st->st_ino;
+}
+
+/* Closes a descriptor of a file that a writer of this process may hold. */
+static void close_beside(int fd) {
+    struct stat st;
+    const bool known = fstat(fd, &st) == 0;
+    close(fd);
+    if (!known) return;
+    hold();
+    for (int i = 0; i < HELD_MAX; i++)
+        if (is_held(&held[i], &st)) take_pid_lock(held[i].fd, held[i].settled);
+    let();
+}
+
+/* The entry for a file that this process holds, or an empty one. */
+static struct held held_of(int fd) {
+    struct stat st;
+    struct held found = {0};
+    if (fstat(fd, &st) != 0) return found;
+    hold();
+    for (int i = 0; i < HELD_MAX && !found.pid; i++)
+        if (is_held(&held[i], &st)) found = held[i];
+    let();
+    return found;
+}
+
+/* The lock of another process's writer; its type is F_UNLCK if there is none. Shared locks are
+ * ignored, because any reader could take one. */
+static struct flock lock_of_other(int fd) {
+    struct flock lock = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 1};
+    if (fcntl(fd, F_GETLK, &lock) != 0 || lock.l_type != F_WRLCK) lock.l_type = F_UNLCK;
+    return lock;
+}
+
+static int64_t holder_of(int fd) {
+    if (held_of(fd).pid) return getpid();
+    const struct flock lock = lock_of_other(fd);
+    return lock.l_type == F_UNLCK ? 0 : lock.l_pid;
+}
+
+/* The start of a live writer's uncommitted bytes; UINT64_MAX if there is none or it is invalid. */
+static uint64_t settled_end(int fd) {
+    uint64_t settled = held_of(fd).settled;
+    if (settled == 0) {
+        const struct flock lock = lock_of_other(fd);
+        if (lock.l_type != F_UNLCK && lock.l_start == PID_LOCK_AT && lock.l_len > 1)
+            settled = (uint64_t)lock.l_len - 1;
+    }
+    return settled >= FRONT_SIZE + FOOTER_SIZE && settled % FOOTER_SIZE == 0 ? settled : UINT64_MAX;
+}
+
+int64_t rag_writer_pid(const char *path) {
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    if (fd < 0) return 0;
+    int64_t pid = holder_of(fd);
+    close_beside(fd);
+    return pid;
+}
+
+/* Opens path, or creates it with O_CREAT; *made tells which. */
+static int open_or_make(const char *path, int flags, bool *made) {
+    int fd = -1;
+    *made = false;
+    if (flags & O_CREAT) fd = open(path, flags | O_EXCL | O_CLOEXEC, 0666);
+    *made = fd >= 0;
+    if (fd >= 0 || ((flags & O_CREAT) && errno != EEXIST)) return fd;
+    return open(
+        path, (flags & ~O_CREAT) | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
+}
+
+static enum rag_status fail_locked(int fd, const char *made, struct rag_fault *fault) {
+    if (errno == EWOULDBLOCK)
+        return rag_fail(fault, RAG_LOCKED, (uint64_t)holder_of(fd),
+                        "another writer holds the file");
+    const enum rag_status status = os_fail(fault, "lock");
+    if (made) (void)unlink(made);
+    return status;
+}
+
+static bool is_named(int fd, const char *path) {
+    struct stat mine, named;
+    /* unreached: a file system is mounted over the path meanwhile */
+    return fstat(fd, &mine) == 0 && stat(path, &named) == 0 && mine.st_dev == named.st_dev &&
+           mine.st_ino == named.st_ino;
+}
+
+/* Locks the file that path names. If it was renamed away between open and lock, tries again:
+ * only the holder of the lock on path's current file may write. With O_CREAT the file is new:
+ * the file of a killed writer is removed with its mode, and so is a symbolic link. */
+static enum rag_status open_locked(const char *path, int flags, rag_handle *out,
+                                   struct rag_fault *fault) {
+    /* unreached: the file is replaced a hundred times between two calls */
+    for (int attempt = 0; attempt < 100; attempt++) {
+        struct stat st;
+        bool made;
+        int fd = open_or_make(path, flags, &made);
+        if (fd < 0 && (flags & O_CREAT) && errno == ENOENT && attempt < 99)
+            continue; /* it went, or its folder is not there */
+        if (fd < 0) return os_fail(fault, "open");
+        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+            const enum rag_status status = fail_locked(fd, made ? path : NULL, fault);
+            close_beside(fd);
+            return status;
+        }
+        const bool good = is_named(fd, path) && fstat(fd, &st) == 0;
+        if (good && (made || !(flags & O_CREAT))) {
+            held_add(&st, fd);
+            *out = fd;
+            return RAG_OK;
+        }
+        if (good) (void)unlink(path);
+        close_beside(fd);
+    }
+    return rag_fail(fault, RAG_LOCKED, 0, "the file is being replaced again and again");
+}
+
+bool rag_holds(const char *path) {
+    struct stat st;
+    bool found = false;
+    if (stat(path, &st) != 0) return false;
+    hold();
+    for (int i = 0; i < HELD_MAX && !found; i++)
+        found = is_held(&held[i], &st) && held[i].thread == thread_number();
+    let();
+    return found;
+}
+
+enum rag_status rag_lock(const char *path, enum rag_lock_kind kind, rag_handle *out,
+                         struct rag_fault *fault) {
+    const int flags = kind == RAG_LOCK_NEW     ? O_RDWR | O_CREAT
+                      : kind == RAG_LOCK_WRITE ? O_RDWR
+                                               : O_RDONLY;
+    return open_locked(path, flags, out, fault);
+}
+
+/* Unlocks explicitly: closing alone would leave the lock to children that were forked meanwhile.
+ * The record lock is removed first, or the next writer might commit while it still hides the new
+ * bytes from readers. */
+void rag_unlock(rag_handle file, bool own) {
+    struct flock all = {
+        .l_type = F_UNLCK, .l_whence = SEEK_SET, .l_start = PID_LOCK_AT, .l_len = 0};
+    const int fd = (int)file;
+    if (own) held_remove(fd);
+    if (own) (void)fcntl(fd, F_SETLK, &all);
+    if (own) (void)flock(fd, LOCK_UN);
+    close(fd);
+}
+
+void rag_lock_announce(rag_handle file, uint64_t settled) {
+    const int fd = (int)file;
+    hold();
+    for (int i = 0; i < HELD_MAX; i++)
+        if (held[i].fd == fd && held[i].pid == getpid()) held[i].settled = settled;
+    take_pid_lock(fd, settled);
+    let();
+}
+
+/* ------------------------------------------------------------------------------- files to write */
+
+enum rag_status rag_handle_map(rag_handle file, struct rag_map *map, struct rag_fault *fault) {
+    return map_fd((int)file, UINT64_MAX, map, fault);
+}
+
+enum rag_status rag_check_named(rag_handle file, const char *path, struct rag_fault *fault) {
+    struct stat mine, named;
+    if (fstat((int)file, &mine) != 0 || stat(path, &named) != 0) return os_fail(fault, "stat");
+    /* unreached: a file system is mounted over the path meanwhile */
+    if (mine.st_dev == named.st_dev && mine.st_ino == named.st_ino) return RAG_OK;
+    return rag_fail(fault, RAG_ARGUMENT, 0, "the file was replaced while this writer held it");
+}
+
+enum rag_status rag_write_at(rag_handle file, uint64_t at, const void *bytes, size_t size,
+                             struct rag_fault *fault) {
+    const uint8_t *from = bytes;
+    while (size > 0) {
+        ssize_t done =
+            pwrite((int)file, from, size < ((size_t)1 << 30) ? size : (size_t)1 << 30, (off_t)at);
+        if (done < 0 && errno == EINTR) continue;
+        /* unreached: a system that writes nothing and says no error */
+        if (done == 0) errno = ENOSPC;
+        if (done <= 0) return os_fail(fault, "write");
+        from += done, at += (uint64_t)done, size -= (size_t)done;
+    }
+    return RAG_OK;
+}
+
+void rag_free_room(rag_handle file, uint64_t from) {
+#ifdef FALLOC_FL_PUNCH_HOLE
+    const int how = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE;
+    struct stat st;
+    if (fstat((int)file, &st) != 0 || (uint64_t)st.st_size <= from) return;
+    (void)fallocate((int)file, how, (off_t)from, st.st_size - (off_t)from); /* only room is lost */
+#else
+    (void)file, (void)from;
+#endif
+}
+
+enum rag_status rag_set_size(rag_handle file, uint64_t size, struct rag_fault *fault) {
+    return ftruncate((int)file, (off_t)size) == 0 ? RAG_OK : os_fail(fault, "truncate");
+}
+
+enum rag_status rag_sync(rag_handle file, struct rag_fault *fault) {
+#ifdef F_FULLFSYNC
+    if (fcntl((int)file, F_FULLFSYNC) == 0) return RAG_OK;
+#endif
+    return fsync((int)file) == 0 ? RAG_OK : os_fail(fault, "sync");
+}
+
+size_t rag_folder_length(const char *path) {
+    const char *slash = strrchr(path, '/');
+    return slash ? (size_t)(slash - path) + 1 : 0;
+}
+
+enum rag_status rag_sync_name(const char *path, struct rag_fault *fault) {
+    const size_t length = rag_folder_length(path);
+    char *folder = length ? strndup(path, length) : strdup(".");
+    if (!folder) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    free(folder);
+    if (fd < 0) return os_fail(fault, "open folder");
+    /* unreached: file systems that do not sync folders */
+    enum rag_status status = fsync(fd) == 0 || errno == EINVAL || errno == EROFS
+                                 ? RAG_OK
+                                 : os_fail(fault, "sync folder");
+    close(fd);
+    return status;
+}
+
+enum rag_status rag_replace(const char *from, const char *to, struct rag_fault *fault) {
+    return rename(from, to) == 0 ? RAG_OK : os_fail(fault, "rename");
+}
+
+void rag_remove(const char *path) { (void)unlink(path); }
+
+enum rag_status rag_can_replace(const char *path, bool *exists, struct rag_fault *fault) {
+    struct stat st;
+    *exists = stat(path, &st) == 0;
+    if (!*exists) return errno == ENOENT ? RAG_OK : os_fail(fault, "stat");
+    if (S_ISREG(st.st_mode)) return RAG_OK; /* a device would be gone */
+    errno = S_ISDIR(st.st_mode) ? EISDIR : EINVAL;
+    return os_fail(fault, "create");
+}
+
+/* A process without the privilege to change the owner keeps it; if the group cannot be kept, the
+ * group gets no rights. */
+static bool take_after(int fd, const struct stat *old) {
+    struct stat now;
+    if (fchown(fd, old->st_uid, old->st_gid) != 0 && fchown(fd, (uid_t)-1, old->st_gid) != 0 &&
+        errno != EPERM)
+        return false;
+    if (fstat(fd, &now) != 0) return false;
+    const mode_t mode = old->st_mode & 07777;
+    return fchmod(fd, now.st_gid == old->st_gid ? mode : mode & ~(mode_t)(S_IRWXG | S_ISGID)) == 0;
+}
+
+enum rag_status rag_copy_rights(rag_handle file, const char *path, struct rag_fault *fault) {
+    struct stat old;
+    if (stat(path, &old) != 0) return errno == ENOENT ? RAG_OK : os_fail(fault, "stat");
+    return take_after((int)file, &old) ? RAG_OK : os_fail(fault, "change mode");
+}
+
+/* -------------------------------------------------------------------------------- memory, clock */
+
+void *rag_aligned(size_t size) {
+    void *block = NULL;
+    return posix_memalign(&block, 64, size) == 0 ? block : NULL;
+}
+
+void rag_aligned_free(void *block) { free(block); }
+
+uint64_t rag_nanoseconds(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+void rag_sleep(uint64_t nanoseconds) {
+    const struct timespec time = {(time_t)(nanoseconds / 1000000000u),
+                                  (long)(nanoseconds % 1000000000u)};
+    (void)nanosleep(&time, NULL); /* a signal ends it early, and the caller looks at the clock */
+}
+
+/* ------------------------------------------------------------------------ processes and threads */
+
+int64_t rag_process(void) { return getpid(); }
+
+int rag_cpu_count(void) {
+#ifdef __linux__
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
+#endif
+    long count = sysconf(_SC_NPROCESSORS_ONLN);
+    /* unreached: a system that does not say how many CPUs it has */
+    return count > 0 ? (int)count : 1;
+}
+
+#if defined(__aarch64__) && defined(__linux__)
+bool rag_has_dotprod(void) { return getauxval(AT_HWCAP) >> 20 & 1; } /* HWCAP_ASIMDDP */
+#else
+bool rag_has_dotprod(void) { return true; } /* of every Apple machine */
+#endif
+
+void rag_mutex_open(rag_mutex *mutex) { pthread_mutex_init(mutex, NULL); }
+void rag_mutex_lock(rag_mutex *mutex) { pthread_mutex_lock(mutex); }
+void rag_mutex_unlock(rag_mutex *mutex) { pthread_mutex_unlock(mutex); }
+
+void rag_event_open(rag_event *event) { pthread_cond_init(event, NULL); }
+void rag_event_wait(rag_event *event, rag_mutex *mutex) { pthread_cond_wait(event, mutex); }
+void rag_event_wake_one(rag_event *event) { pthread_cond_signal(event); }
+void rag_event_wake_all(rag_event *event) { pthread_cond_broadcast(event); }
+
+bool rag_thread_start(rag_thread *thread, void *(*work)(void *given), void *given) {
+    if (pthread_create(thread, NULL, work, given) != 0) return false;
+    pthread_detach(*thread);
+    return true;
+}
+
+rag_thread rag_this_thread(void) { return pthread_self(); }
+
+void rag_after_fork(void (*in_child)(void)) { (void)pthread_atfork(NULL, NULL, in_child); }
+
+#ifdef __linux__
+_Static_assert(sizeof(rag_cpus) == sizeof(cpu_set_t), "a set of CPUs is the system's");
+
+int rag_this_cpu(void) { return sched_getcpu(); }
+
+rag_cpus rag_allowed_cpus(void) {
+    rag_cpus allowed;
+    if (sched_getaffinity(0, sizeof allowed, (cpu_set_t *)(void *)&allowed) != 0)
+        memset(&allowed, 0, sizeof allowed);
+    return allowed;
+}
+
+/* Errors do not matter: the kernel then places the thread as usual. */
+void rag_thread_place(rag_thread thread, const rag_cpus *allowed) {
+    const cpu_set_t *set = (const cpu_set_t *)(const void *)allowed;
+    if (CPU_COUNT(set) > 0) pthread_setaffinity_np(thread, sizeof *set, set);
+}
+#else
+int rag_this_cpu(void) { return 0; }
+rag_cpus rag_allowed_cpus(void) { return (rag_cpus){0}; }
+void rag_thread_place(rag_thread thread, const rag_cpus *allowed) { (void)thread, (void)allowed; }
+#endif

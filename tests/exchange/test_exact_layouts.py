@@ -1,0 +1,283 @@
+"""Every format that holds rows restores the file: ids, texts, metadata, headers, tags, vectors, model, every byte."""
+
+import json
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from exchange.test_conversion import PASSAGES, WHOLE, needs
+
+import ragfile
+from ragfile.exchange import conversion
+
+FORMATS = {**WHOLE, **{kind: ("", package) for kind, package in PASSAGES.items()}}
+FORMATS.pop("faiss+json")
+LETTERS = "# Keys\n\nRotate the keys every ninety days.\n\n## Old keys\n\nThey stay readable.\n"
+
+
+@pytest.fixture
+def kb(tmp_path):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "keys.md").write_text(LETTERS * 3)
+    (tmp_path / "docs" / "front.md").write_text(
+        "---\ntags: [ops, night]\nowner: Ada\n---\n# Pods\n\nRestart.\n"
+    )
+    (tmp_path / "docs" / "empty.md").write_text("")
+    (tmp_path / "docs" / "naïve.txt").write_text("Grüße aus 字.\r\n\r\nEnd.")
+    path = tmp_path / "kb.ragfile"
+    ragfile.build(tmp_path / "docs", path, tags=["all"])
+    return path
+
+
+def run(*arguments):
+    return subprocess.run(
+        [sys.executable, "-m", "ragfile", *map(str, arguments)], capture_output=True, text=True
+    )
+
+
+@pytest.mark.parametrize("kind", sorted(FORMATS))
+def test_a_file_comes_back_byte_for_byte(kb, tmp_path, kind):
+    suffix, package = FORMATS[kind]
+    needs(package)
+    ragfile.convert(kb, tmp_path / f"other{suffix}", to=kind)
+    ragfile.convert(tmp_path / f"other{suffix}", tmp_path / "back.ragfile")
+    assert (tmp_path / "back.ragfile").read_bytes() == kb.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb", "jsonl"])
+def test_export_and_convert_write_the_same_layout(kb, tmp_path, kind):
+    needs(FORMATS[kind][1])
+    exported, back = tmp_path / f"out.{kind}", tmp_path / "back.ragfile"
+    done = run("export", kb, exported)
+    assert done.returncode == 0, done.stderr
+    done = run("convert", exported, back)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert back.read_bytes() == kb.read_bytes()
+    ragfile.convert(kb, tmp_path / f"converted.{kind}")
+    if kind != "duckdb":
+        assert (tmp_path / f"converted.{kind}").read_bytes() == exported.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb", "jsonl"])
+def test_a_file_with_chunks_without_vectors_comes_back(tmp_path, kind):
+    needs(FORMATS[kind][1])
+    kb = tmp_path / "kb.ragfile"
+    with ragfile.create(kb, dim=2) as w:
+        rows = [
+            {"doc_id": f"d{n % 3}", "chunk_index": n // 3, "content": f"text {n}"} for n in range(6)
+        ]
+        w.add(rows, [[1, n] if n % 2 else None for n in range(6)])
+    assert run("export", kb, tmp_path / f"out.{kind}").returncode == 0
+    ragfile.convert(tmp_path / f"out.{kind}", tmp_path / "back.ragfile")
+    assert (tmp_path / "back.ragfile").read_bytes() == kb.read_bytes()
+
+
+@pytest.mark.parametrize("kind", ["parquet", "duckdb", "jsonl"])
+def test_a_file_without_vectors_comes_back_from_an_export(kb, tmp_path, kind):
+    needs(FORMATS[kind][1])
+    plain = tmp_path / "plain.ragfile"
+    ragfile.build(tmp_path / "docs", plain, embedder="none")
+    assert run("export", plain, tmp_path / f"out.{kind}").returncode == 0
+    done = run("convert", tmp_path / f"out.{kind}", tmp_path / "back.ragfile")
+    assert done.returncode == 0, done.stderr
+    assert (tmp_path / "back.ragfile").read_bytes() == plain.read_bytes()
+
+
+def test_a_table_that_lost_its_documents_is_refused(kb, tmp_path):
+    assert run("export", kb, tmp_path / "out.jsonl").returncode == 0
+    lines = (tmp_path / "out.jsonl").read_text().splitlines()
+    orphan = [
+        {key: v for key, v in json.loads(line).items() if key != "document"} for line in lines
+    ]
+    (tmp_path / "cut.jsonl").write_text("\n".join(map(json.dumps, orphan)))
+    done = run("convert", tmp_path / "cut.jsonl", tmp_path / "cut.ragfile")
+    assert done.returncode == 2
+    assert "of the table is missing" in done.stderr
+
+
+# ------------------------------------------------------------------------------------------------- tables of others ---
+
+
+def pairs_of(path):
+    found = conversion.read(path)
+    return [(ref["document_id"], found.text(row)) for row, ref in enumerate(found.refs)], found
+
+
+ROWS = [
+    {"pk": "a", "body": "One long text about rotating keys.", "emb": [1.0, 0.0], "year": 2024, "lang": "en"},
+    {"pk": "b", "body": "Another text about pods.", "emb": [0.0, 1.0], "year": 2025, "lang": "de"},
+]  # fmt: skip
+
+
+def test_columns_of_any_names_are_found_and_all_others_kept_as_metadata(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.Table.from_pylist(ROWS), tmp_path / "x.parquet")
+    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, ROWS)))
+    for name in ("x.parquet", "x.jsonl"):
+        pairs, found = pairs_of(tmp_path / name)
+        assert pairs == [(row["pk"], row["body"]) for row in ROWS]
+        assert found.documents["a"]["metadata"] == {"year": 2024, "lang": "en"}
+        ragfile.convert(tmp_path / name, tmp_path / "kb.ragfile", embedder="my-model")
+        with ragfile.open(tmp_path / "kb.ragfile") as rf:
+            assert rf.file.config["model"]["name"] == "my-model"
+            hit = rf.search("", vector=np.array([0, 1], np.float32), k=1)[0]
+            assert (hit.doc_id, hit.metadata) == ("b", {"year": 2025, "lang": "de"})
+            assert rf.document("b").text == "Another text about pods."
+
+
+def test_columns_are_mapped_by_the_caller(tmp_path):
+    rows = [
+        {
+            "n": 1,
+            "question": "A short one?",
+            "reply": "A much longer reply.",
+            "v": [1.0, 2.0],
+            "w": [3.0, 4.0],
+        }
+    ]
+    (tmp_path / "x.jsonl").write_text("\n".join(map(json.dumps, rows * 2)))
+    assert "vector=" in run("convert", tmp_path / "x.jsonl", tmp_path / "kb.ragfile").stderr
+    roles = ("--map", "text=question", "--map", "vector=w", "--map", "id=n")
+    done = run("convert", tmp_path / "x.jsonl", tmp_path / "kb.ragfile", *roles)
+    assert done.returncode == 0, done.stderr
+    with ragfile.open(tmp_path / "kb.ragfile") as rf:
+        assert [hit.text for hit in rf.search("short", mode="bm25")] == ["A short one?"] * 2
+        assert rf.vector(0).tolist() == [3.0, 4.0]
+        assert rf.search("short", mode="bm25")[0].metadata["reply"] == "A much longer reply."
+    assert "no column 'x'" in run("convert", tmp_path / "x.jsonl", tmp_path / "k2", "--to", "ragfile", "--map", "id=x").stderr  # fmt: skip
+    assert (
+        "ROLE=COLUMN" in run("convert", tmp_path / "x.jsonl", tmp_path / "k2", "--map", "id").stderr
+    )
+
+
+def test_a_foreign_duckdb_table_is_found_by_its_vectors(tmp_path):
+    duckdb = pytest.importorskip("duckdb", reason="duckdb is not installed")
+    with duckdb.connect(str(tmp_path / "x.duckdb")) as database:
+        database.execute("CREATE TABLE other (n INTEGER)")
+        database.execute("CREATE TABLE items (id INTEGER, content TEXT, vec FLOAT[2], author TEXT)")
+        database.execute("INSERT INTO items VALUES (7, 'about keys', [1, 0], 'Ada')")
+    pairs, found = pairs_of(tmp_path / "x.duckdb")
+    assert pairs == [("7", "about keys")]
+    assert found.documents["7"]["metadata"] == {"author": "Ada"}
+
+
+@pytest.mark.parametrize("settings", [{}, {"allow_reset": True}])
+def test_a_chroma_collection_of_another_program_is_read_beside_its_client(tmp_path, settings):
+    chromadb = pytest.importorskip("chromadb", reason="chromadb is not installed")
+    more = {"settings": chromadb.config.Settings(**settings)} if settings else {}
+    client = chromadb.PersistentClient(str(tmp_path / "store"), **more)
+    theirs = client.create_collection("notes", configuration={"hnsw": {"space": "cosine"}})
+    theirs.add(
+        ids=["b", "a"], embeddings=[[0.0, 2.0], [2.0, 0.0]], documents=["about b", "about a"],
+        metadatas=[{"page": 3, "source": "b.pdf"}, {"page": 4, "source": "a.pdf"}],
+    )  # fmt: skip
+    target = tmp_path / "kb.ragfile"
+    ragfile.convert(tmp_path / "store", target, embedder="ollama:nomic-embed-text")
+    with ragfile.open(target) as rf:
+        assert rf.file.config["model"]["name"] == "ollama:nomic-embed-text"
+        hit = rf.search("", vector=np.array([1, 0.1], np.float32), k=1, mode="vector")[0]
+        assert (hit.doc_id, hit.text, hit.source) == ("a", "about a", "a.pdf")
+        assert hit.metadata == {"page": 4, "source": "a.pdf"}
+        assert hit.score == pytest.approx(1 / np.sqrt(1.01))
+    assert theirs.count() == 2
+
+
+def test_a_qdrant_collection_of_another_program_is_read(tmp_path):
+    qdrant = pytest.importorskip("qdrant_client", reason="qdrant-client is not installed")
+    client = qdrant.QdrantClient(path=str(tmp_path / "store"))
+    size = qdrant.models.VectorParams(size=2, distance=qdrant.models.Distance.COSINE)
+    client.create_collection("notes", size)
+    payload = {"page_content": "about a", "metadata": {"page": 4, "source": "a.pdf"}, "lang": "en"}
+    client.upsert("notes", [qdrant.models.PointStruct(id=5, vector=[2.0, 0.0], payload=payload)])
+    client.close()
+    pairs, found = pairs_of(tmp_path / "store")
+    assert pairs == [("5", "about a")]
+    assert found.documents["5"]["metadata"] == {"page": 4, "source": "a.pdf", "lang": "en"}
+
+
+@pytest.mark.parametrize("kind", sorted(PASSAGES))
+def test_pages_and_headers_of_chunks_come_back_from_a_vector_store(kb, tmp_path, kind):
+    needs(PASSAGES[kind])
+    ragfile.convert(kb, tmp_path / "store", to=kind)
+    found = conversion.read(tmp_path / "store")
+    headers = [
+        entry.get("metadata", {}).get("headers")
+        for entry in found.documents["keys.md"]["chunks"].values()
+    ]
+    assert headers == ["Keys", "Keys", "Keys"]
+    if kind == "chroma":
+        import chromadb
+
+        with chromadb.PersistentClient(str(tmp_path / "store")) as client:
+            client.get_collection("ragfile").delete(ids=["000000000000"])
+        changed = conversion.read(tmp_path / "store")
+        assert len(changed) == len(found) - 1
+
+
+def test_a_lancedb_table_is_read_with_the_model_of_its_function(tmp_path):
+    lancedb = pytest.importorskip("lancedb", reason="lancedb is not installed")
+    rows = [{"vector": [1.0, 0.0], "text": "about a", "id": "a", "lang": "en"}]
+    lancedb.connect(str(tmp_path / "db")).create_table("notes", rows)
+    for path in (tmp_path / "db", tmp_path / "db" / "notes.lance"):
+        pairs, found = pairs_of(path)
+        assert (pairs, found.documents["a"]["metadata"]) == ([("a", "about a")], {"lang": "en"})
+    done = run("convert", tmp_path / "db", tmp_path / "kb.ragfile", "--embedder", "ollama:m")
+    assert done.returncode == 0, done.stderr
+    with ragfile.open(tmp_path / "kb.ragfile") as rf:
+        assert rf.file.config["model"]["name"] == "ollama:m"
+    lancedb.connect(str(tmp_path / "db")).create_table("others", rows)
+    done = run("convert", tmp_path / "db", tmp_path / "kb.ragfile", "--name", "others")
+    assert done.returncode == 0, done.stderr
+    assert (
+        "choose one with --name" in run("convert", tmp_path / "db", tmp_path / "x.ragfile").stderr
+    )
+
+
+MILVUS = """
+import pymilvus
+client = pymilvus.MilvusClient("m.db")
+client.create_collection("notes", dimension=2, metric_type="COSINE")
+row = {"id": 1, "vector": [1.0, 0.0], "text": "about a", "lang": "en"}
+client.insert("notes", [row, row | {"id": 2, "text": "about b", "vector": [0.0, 1.0]}])
+client.close()
+"""
+
+
+def test_a_milvus_lite_collection_is_read(tmp_path):
+    pymilvus = pytest.importorskip("pymilvus", reason="pymilvus is not installed")
+    pytest.importorskip("milvus_lite", reason="milvus-lite is not installed")
+    assert pymilvus.MilvusClient
+    subprocess.run([sys.executable, "-c", MILVUS], cwd=tmp_path, check=True, capture_output=True)
+    done = run("convert", tmp_path / "m.db", tmp_path / "kb.ragfile")
+    assert done.returncode == 0, done.stderr
+    with ragfile.open(tmp_path / "kb.ragfile") as rf:
+        hit = rf.search("", vector=np.array([0.1, 1], np.float32), k=1, mode="vector")[0]
+        assert (hit.doc_id, hit.text, hit.metadata) == ("2", "about b", {"lang": "en"})
+
+
+def test_a_sqlite_vec_table_of_another_program_is_read_with_its_texts(tmp_path):
+    needs("sqlite_vec")
+    import sqlite_vec
+
+    from ragfile.exchange.stores.sqlite_vec import library
+
+    database = library().connect(str(tmp_path / "theirs.db"))
+    database.enable_load_extension(True)
+    sqlite_vec.load(database)
+    database.execute("CREATE TABLE articles (id INTEGER PRIMARY KEY, headline TEXT, author TEXT)")
+    database.execute("CREATE VIRTUAL TABLE vec_articles USING vec0(headline_embedding float[2])")
+    for number, text in ((7, "Herons stand in the water"), (9, "Owls fly at night over fields")):
+        database.execute("INSERT INTO articles VALUES (?, ?, 'Ada')", [number, text])
+        vector = np.array([number, 1], np.float32).tobytes()
+        database.execute(
+            "INSERT INTO vec_articles(rowid, headline_embedding) VALUES (?, ?)", [number, vector]
+        )
+    database.commit()
+    database.close()
+    pairs, found = pairs_of(tmp_path / "theirs.db")
+    assert pairs == [("7", "Herons stand in the water"), ("9", "Owls fly at night over fields")]
+    assert found.documents["9"]["metadata"] == {"author": "Ada"}
+    assert found.index.vectors.tolist() == [[7, 1], [9, 1]]

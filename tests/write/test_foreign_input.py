@@ -1,0 +1,116 @@
+"""build takes tables and lists of other programs as they are, and a function as the embedder."""
+
+import json
+
+import numpy as np
+import pytest
+
+import ragfile
+from ragfile.errors import FormatError
+
+ROWS = [
+    {"pk": "a", "body": "Herons stand in water and wait.", "year": 2024, "lang": "en"},
+    {"pk": "b", "body": "Owls fly at night over the fields.", "year": 2025, "lang": "de"},
+]
+
+
+def check(path):
+    with ragfile.open(path) as rf:
+        hit = rf.search("owls at night", 1)[0]
+        assert hit.text == ROWS[1]["body"]
+        assert (hit.metadata["year"], hit.metadata["lang"]) == (2025, "de")
+        assert len(list(rf.documents())) == 2
+        return hit.doc_id
+
+
+def frame(kind):
+    if kind == "list":
+        return list(ROWS)
+    if kind == "generator":
+        return (row for row in ROWS)
+    library = pytest.importorskip(kind, reason=f"{kind} is not installed")
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    return library.Table.from_pylist(ROWS) if kind == "pyarrow" else library.DataFrame(ROWS)
+
+
+@pytest.mark.parametrize("kind", ["list", "generator", "pandas", "polars", "pyarrow"])
+def test_a_table_is_built_as_it_is(tmp_path, kind):
+    ragfile.build(frame(kind), tmp_path / "kb.ragfile")
+    assert check(tmp_path / "kb.ragfile") == "b"
+
+
+def test_parquet_and_json_lines_are_sources(tmp_path):
+    pyarrow = pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    from pyarrow import parquet
+
+    parquet.write_table(pyarrow.Table.from_pylist(ROWS), tmp_path / "rows.parquet")
+    ragfile.build(tmp_path / "rows.parquet", tmp_path / "kb.ragfile")
+    assert check(tmp_path / "kb.ragfile") == "rows.parquet#b"
+    lines = [{"id": row["pk"], "content": row["body"], **row} for row in ROWS]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, lines)))
+    ragfile.build(tmp_path / "rows.jsonl", tmp_path / "kb2.ragfile")
+    assert check(tmp_path / "kb2.ragfile") == "rows.jsonl#b"
+
+
+def test_a_table_without_texts_names_its_columns(tmp_path):
+    with pytest.raises(FormatError, match="no column has texts among n, m: name it"):
+        ragfile.build([{"n": 1, "m": 2}], tmp_path / "kb.ragfile")
+
+
+def by_letters(texts):
+    return [[text.count(letter) + 0.5 for letter in "etaoin"] for text in texts]
+
+
+class Encoder:
+    def encode(self, texts):
+        return np.array(by_letters(texts))
+
+
+@pytest.mark.parametrize(
+    "embedder", [by_letters, Encoder(), lambda texts: np.array(by_letters(texts))]
+)
+def test_a_function_is_an_embedder(tmp_path, embedder):
+    ragfile.build(list(ROWS), tmp_path / "kb.ragfile", embedder=embedder)
+    with ragfile.open(tmp_path / "kb.ragfile", embedder=embedder) as rf:
+        hits = rf.search(ROWS[1]["body"], 1, mode="vector")
+        assert (hits.degraded, hits[0].doc_id) == ("", "b")
+        assert hits[0].score == pytest.approx(1, abs=1e-5)
+        assert rf.file.config["model"]["dims"] == 6
+    with pytest.raises(TypeError, match="is not an embedder"):
+        ragfile.build(list(ROWS), tmp_path / "x.ragfile", embedder=Encoder)
+    with pytest.raises(TypeError, match="is not an embedder"):
+        ragfile.build(list(ROWS), tmp_path / "x.ragfile", embedder=3)
+
+
+def test_an_arrow_table_carries_the_model_so_that_answers_are_equal(tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    words = [
+        "heron",
+        "owl",
+        "granite",
+        "chalk",
+        "water",
+        "night",
+        "field",
+        "river",
+        "stone",
+        "feather",
+    ]
+    rng = np.random.default_rng(3)
+    texts = [" ".join(rng.choice(words, 8)) for _ in range(300)]
+    with ragfile.create(tmp_path / "kb.ragfile", embedder="default") as w:
+        w.add(
+            [{"doc_id": f"d{n}", "chunk_index": 0, "content": text} for n, text in enumerate(texts)]
+        )
+    with ragfile.open(tmp_path / "kb.ragfile") as before:
+        with ragfile.create(tmp_path / "again.ragfile") as w:
+            w.add(before.to_arrow())
+        with ragfile.open(tmp_path / "again.ragfile") as after:
+            assert after.file.config["model"] == before.file.config["model"]
+            for _ in range(100):
+                question = " ".join(rng.choice(words, 3))
+                listed = [
+                    [(hit.id, hit.score) for hit in rf.search(question, 5)]
+                    for rf in (before, after)
+                ]
+                assert listed[0] == listed[1]
