@@ -1,9 +1,11 @@
 """Find the files of some sources, in an order that does not depend on the file system.
 
-A folder gives the files with a suffix of some loader, without hidden ones. Symbolic links are
-followed inside the folder only, and a folder is entered once, so loops end. Left out are the files
-that a `.gitignore` matches, installed or generated ones (node_modules, virtual environments,
-caches), and those that the caller excludes. A file that is named outright is taken with any suffix.
+A folder gives the files with a suffix of some loader, and those without a suffix that are text;
+hidden ones are left out. If it has none of them, it gives every file that is text. Symbolic links are
+followed inside the folder only and after everything else, so that a file keeps its own path. A folder
+is entered once, so loops end. Left out are the files that a `.gitignore` matches, installed or
+generated ones (node_modules, virtual environments, caches, lock files), and those that the caller
+excludes. A file that is named outright is taken with any suffix.
 
 A document's source is the path of its file below the folder, so that nothing of this machine travels
 with a file. Several folders are told apart by their names: docs/a.md, manuals/a.md.
@@ -14,13 +16,14 @@ from __future__ import annotations
 import glob
 import os
 import stat
+from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
 from ragfile.ground.urls import is_remote, shown
 from ragfile.ingest.ignore_patterns import Ignoring, Rules
-from ragfile.ingest.loaders import suffixes
+from ragfile.ingest.loaders import is_text, suffixes
 from ragfile.types import Fields, Metadata, Sources
 
 INSTALLED = {"node_modules", "bower_components", "__pycache__", "site-packages", "__MACOSX"}
@@ -28,6 +31,13 @@ MARKED = {
     "pyvenv.cfg": "a virtual environment",
     "CACHEDIR.TAG": "a cache",
 }  # files that mark such a folder
+LOCKS = {
+    "package-lock.json",
+    "npm-shrinkwrap.json",
+    "pnpm-lock.yaml",
+}  # others have unknown suffixes
+UNKNOWN = "no loader for this suffix"
+SAMPLE = 64 << 10  # bytes by which text is recognised
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +111,7 @@ def find(
         ValueError: A source is a URL, or two folders have one name.
     """
     skipped = [] if skipped is None else skipped
-    walk = _Walk(selection or Selection(), wanted or suffixes(), skipped)
+    walk = _Walk(selection or Selection(), wanted, skipped)
     taken: set[str] = set()
     used: set[str] = set()
     recorded: set[str] = set()
@@ -197,9 +207,13 @@ class _WalkEntry(NamedTuple):
 class _Walk:
     """Find the files below folders."""
 
-    def __init__(self, selection: Selection, wanted: set[str], skipped: list[Skipped]) -> None:
-        self.wanted, self.skipped, self.ignores = wanted, skipped, selection.ignore
+    def __init__(
+        self, selection: Selection, wanted: set[str] | None, skipped: list[Skipped]
+    ) -> None:
+        self.wanted, self.takes_text = wanted or suffixes(), wanted is None
+        self.skipped, self.ignores = skipped, selection.ignore
         self.include, self.exclude = Rules(selection.include), Rules(selection.exclude)
+        self._unknown: list[_WalkEntry] = []  # the files of a folder without a loader
 
     def files(self, source: str, is_named: bool) -> Iterator[tuple[str, str]]:
         """Yield the path of each file of a source, and its path below the source."""
@@ -208,7 +222,7 @@ class _Walk:
             return
         status = os.stat(source)  # raises for a named source that does not exist
         if stat.S_ISDIR(status.st_mode):
-            yield from self._below(source)
+            yield from self._in_folder(source)
         elif stat.S_ISREG(status.st_mode):
             yield source, os.path.basename(source)
         else:
@@ -217,13 +231,31 @@ class _Walk:
     def _skip(self, path: str, reason: str) -> None:
         self.skipped.append(Skipped(path, reason))
 
+    def _in_folder(self, root: str) -> Iterator[tuple[str, str]]:
+        """Yield the files of a folder; if no loader reads any of them, those that are text."""
+        self._unknown = []
+        is_empty = True
+        for found in self._below(root):
+            is_empty = False
+            yield found
+        for entry in self._unknown:
+            if is_empty and self.takes_text and _is_legible(entry.path):
+                yield entry.path, "/".join(entry.names)
+            else:
+                self._skip(entry.path, UNKNOWN)
+
     def _below(self, root: str) -> Iterator[tuple[str, str]]:
         """Yield the files below a folder, without recursion: folders can nest deeply."""
         home = os.path.realpath(root)
         entered: set[tuple[int, int]] = set()
         stack = [_WalkEntry(root, (), Ignoring.around(root) if self.ignores else Ignoring())]
-        while stack:
-            entry = stack.pop()
+        links: deque[_WalkEntry] = deque()
+        while stack or links:
+            is_late = not stack
+            entry = stack.pop() if stack else links.popleft()
+            if entry.names and not is_late and os.path.islink(entry.path):
+                links.append(entry)
+                continue
             try:
                 if self._enters(entry, home, entered):
                     stack += self._listed(entry)
@@ -272,6 +304,8 @@ class _Walk:
             return "named in a .gitignore"
         if is_folder:
             return _installed(path, names[-1])
+        if names[-1] in LOCKS:
+            return "made by a package manager"
         return "minified" if ".min." in names[-1] else ""
 
     def _is_wanted(self, entry: _WalkEntry, home: str) -> bool:
@@ -280,19 +314,36 @@ class _Walk:
         if stat.S_ISDIR(status.st_mode) or os.path.isdir(path):
             return False
         reason = self._left_out(entry, False) or self._unwanted(path, entry.names, home)
-        if reason:
+        if reason == UNKNOWN:
+            self._unknown.append(entry)
+        elif reason:
             self._skip(path, reason)
         return not reason
 
     def _unwanted(self, path: str, names: tuple[str, ...], home: str) -> str:
         if self.include and not self.include.covers(names):
             return "not included"
+        if not _is_inside(path, home):
+            return "a link out of the folder"
         suffix = os.path.splitext(path)[1].lower()
-        if suffix not in self.wanted and not self.include.names_file(names):
-            return "no loader for this suffix"
-        if not stat.S_ISREG(os.stat(path).st_mode):
-            return "not a regular file"
-        return "" if _is_inside(path, home) else "a link out of the folder"
+        if suffix in self.wanted or self.include.names_file(names):
+            return "" if stat.S_ISREG(os.stat(path).st_mode) else "not a regular file"
+        return "" if self.takes_text and not suffix and _is_text_file(path) else UNKNOWN
+
+
+def _is_text_file(path: str) -> bool:
+    """Return whether a file is a regular one, and begins as text does."""
+    if not stat.S_ISREG(os.stat(path).st_mode):
+        return False
+    with open(path, "rb") as file:
+        return is_text(file.read(SAMPLE))
+
+
+def _is_legible(path: str) -> bool:
+    try:
+        return _is_text_file(path)
+    except OSError:
+        return False
 
 
 def _installed(folder: str, name: str) -> str:

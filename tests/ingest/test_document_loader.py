@@ -416,9 +416,11 @@ def test_a_registered_loader_reads_its_files(tmp_path, monkeypatch):
         yield Extracted(raw.decode().upper())
 
     write(tmp_path, "a.shout", "hello")
-    assert list(Loading(tmp_path)) == []
+    write(tmp_path, "b.txt", "")
+    assert [document.id for document in Loading(tmp_path)] == ["b.txt"]
     loaders.register(Loader("shout", "text/x-shout", (".shout",), parse))
-    assert [(d.text, d.metadata["mime"]) for d in Loading(tmp_path)] == [("HELLO", "text/x-shout")]
+    read = [(d.text, d.metadata["mime"]) for d in Loading(tmp_path)]
+    assert read == [("HELLO", "text/x-shout"), ("", "text/plain")]
 
 
 def test_a_loader_that_breaks_is_one_line_in_the_report(tmp_path, monkeypatch):

@@ -30,9 +30,15 @@ def notebook():
     return json.dumps({"cells": [cell], "nbformat": 4, "metadata": {}}).encode()
 
 
+CODED = ["python", "c", "java", "go", "rust", "js", "shell", "csharp", "elixir", "haskell", "kotlin", "lua", "php", "powershell", "ruby", "scala", "sql", "swift", "zig", "css", "json", "toml", "xml", "yaml"]  # fmt: skip
+ROWS = '<row><c t="inlineStr"><is><t>A passage</t></is></c></row>'
+TABLE = "<table:table><table:table-row><table:table-cell><text:p>A passage</text:p></table:table-cell></table:table-row></table:table>"
 SAMPLES = {
     **dict.fromkeys(("txt", "md", "rst", "adoc", "org", "tex"), b"A passage\n"),
-    **dict.fromkeys(("python", "c", "java", "go", "rust", "js", "shell"), CODE),
+    **dict.fromkeys(CODED, CODE),
+    "subtitles": b"1\n00:00:01,000 --> 00:00:02,000\nA passage\n",
+    "xlsx": made.xlsx({"One": ROWS}),
+    "ods": made.ods(TABLE),
     "man": b".TH A 1\n.SH NAME\nA passage\n",
     "ipynb": notebook(),
     "html": b"<html><p>A passage</p></html>",

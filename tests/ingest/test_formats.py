@@ -338,3 +338,120 @@ def test_a_pptx_gives_charts_as_tables_and_notes(tmp_path):
     assert found.text == (
         "# Sales\n\nBy region\n\n | 2023 | 2024\nEast | 1.5 | 3\nWest | 2 | 4\n\nSay it."
     )
+
+
+VTT = """WEBVTT - A talk
+
+STYLE
+::cue { color: hidden }
+
+NOTE hidden
+more
+
+first
+00:01.000 --> 00:04.000 align:start
+<v Ada Lovelace>Keys <b>rotate</b> &amp; expire.</v>
+
+00:04.000 --> 00:06.000
+Keys rotate & expire.
+Each one {\\an8}for a day.
+"""
+
+
+def test_subtitles_give_what_is_said_with_its_time(tmp_path):
+    document = only(tmp_path, "a.vtt", VTT)
+    assert (
+        document.text
+        == "Ada Lovelace: Keys rotate & expire.\nKeys rotate & expire.\nEach one for a day."
+    )
+    assert [segment.metadata for segment in document.segments] == [{"time": "00:00:01"}]
+
+
+def test_subtitles_are_cut_into_parts_of_about_a_minute(tmp_path):
+    cues = "\r\n\r\n".join(
+        f"{n}\r\n01:{n:02}:00,000 --> 01:{n:02}:02,000\r\nLine {n} {'word ' * 20}"
+        for n in range(60)
+    )
+    document = only(tmp_path, "a.srt", cues)
+    assert [f"Line {n} " in document.text for n in range(60)] == [True] * 60
+    times = [segment.metadata["time"] for segment in document.segments]
+    assert times[0] == "01:00:00"
+    assert times == sorted(times)
+    assert all(500 < segment.end - segment.start < 2000 for segment in document.segments[:-1])
+
+
+def test_a_line_that_rolls_up_is_given_once(tmp_path):
+    cues = "00:01.000 --> 00:02.000\none\n\n00:02.000 --> 00:03.000\none\ntwo\n"
+    assert only(tmp_path, "a.vtt", cues).text == "one\ntwo"
+
+
+def test_a_text_that_is_no_subtitle_is_refused(tmp_path):
+    with pytest.raises(LoadError, match="no cue has a time"):
+        only(tmp_path, "a.srt", "Plain words.\n")
+
+
+DATES = (
+    '<numFmts><numFmt numFmtId="164" formatCode="yyyy\\-mm\\-dd"/><numFmt numFmtId="165" formatCode="0 &quot;days&quot;"/>'
+    '</numFmts><cellXfs><xf numFmtId="0"/><xf numFmtId="14"/><xf numFmtId="164"/><xf numFmtId="165"/><xf numFmtId="20"/></cellXfs>'
+)
+ROWS = (
+    '<row r="2"><c r="A2" t="s"><v>0</v></c><c r="C2" t="s"><v>1</v></c></row>'
+    '<row r="4"><c r="A4" t="inlineStr"><is><t>Blue</t></is></c><c r="B4" s="1"><v>45292</v></c><c r="C4" s="3"><v>7</v></c></row>'
+    '<row r="5"><c r="A5" t="b"><v>1</v></c><c r="B5" s="2"><v>45292.5</v></c><c r="C5" t="str"><v>a  b</v></c></row>'
+    '<row r="6"><c r="A6" s="4"><v>0.25</v></c><c r="B6" t="e"><v>#DIV/0!</v></c><c r="C6" t="s"><v>99</v></c></row>'
+)
+WORDS = ("<r><t>Co</t></r><r><t>lour</t></r><rPh><t>hidden</t></rPh>", "<t>Size</t>")
+
+
+def test_a_workbook_gives_its_rows_under_the_names_of_their_columns(tmp_path):
+    content = made.xlsx({"One": ROWS, "Two": "<row><c><v>42</v></c></row>"}, WORDS, DATES)
+    document = only(tmp_path, "a.xlsx", content)
+    assert document.metadata["title"] == "A Workbook"
+    rows = [
+        (segment.metadata, document.text[segment.start : segment.end])
+        for segment in document.segments
+    ]
+    assert rows == [
+        ({"sheet": "One", "row": 4}, "Colour: Blue\n2024-01-01\nSize: 7"),
+        ({"sheet": "One", "row": 5}, "Colour: true\n2024-01-01 12:00:00\nSize: a  b"),
+        ({"sheet": "One", "row": 6}, "Colour: 06:00:00\n#DIV/0!"),
+        ({"sheet": "Two", "row": 1}, "42"),
+    ]
+
+
+def test_the_dates_of_a_workbook_can_begin_in_1904(tmp_path):
+    rows = '<row><c s="1"><v>1</v></c></row>'
+    content = made.xlsx({"a": rows}, (), DATES, '<workbookPr date1904="1"/>')
+    assert only(tmp_path, "a.xlsx", content).text == "1904-01-02"
+
+
+def test_a_workbook_without_its_list_of_sheets_is_refused(tmp_path):
+    content = made.packed({"xl/workbook.xml": "<a/>"})
+    assert only(tmp_path, "a.xlsx", content).text == ""
+    with pytest.raises(LoadError):
+        only(tmp_path, "b.xlsx", made.packed({"xl/workbook.xml": "<a>"}))
+
+
+def test_an_open_spreadsheet_gives_its_rows(tmp_path):
+    def row(*cells, repeated=1):
+        inner = "".join(cells)
+        return f'<table:table-row table:number-rows-repeated="{repeated}">{inner}</table:table-row>'
+
+    def cell(text, count=1, kind="string"):
+        content = f"<text:p>{text}</text:p>" if text else ""
+        return (
+            f'<table:table-cell office:value-type="{kind}" table:number-columns-repeated="{count}">'
+            f"{content}</table:table-cell>"
+        )
+
+    tables = (
+        '<table:table table:name="One"><table:table-header-rows>'
+        + row(cell("Name"), cell("", 2), cell("Age"))
+        + "</table:table-header-rows>"
+        + row(cell("", 16_384), repeated=3)
+        + row(cell("Ada"), cell("x", 2), cell("36", kind="float"), cell("", 16_380))
+        + "</table:table>"
+    )
+    document = only(tmp_path, "a.ods", made.ods(tables))
+    assert document.text == "Name: Ada\nx\nx\nAge: 36"
+    assert [segment.metadata for segment in document.segments] == [{"sheet": "One", "row": 5}]

@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ragfile.doors.cli.main import ragfile
+from ragfile.ingest.document_loader import load
 from ragfile.ingest.ignore_patterns import Rules
 from ragfile.ingest.source_files import Selection, find
 from ragfile.opener import open as open_file
@@ -106,7 +107,7 @@ def test_what_programs_installed_is_left_out_and_said(folder):
         "cache": "a cache",
         "js/x.min.js": "minified",
     }
-    assert len(found(folder, ignore=False)) == len(FILES) + 4
+    assert len(found(folder, ignore=False)) == len(FILES) + 5
 
 
 def test_globs_choose_and_leave_out(folder):
@@ -116,9 +117,9 @@ def test_globs_choose_and_leave_out(folder):
 
 
 def test_a_file_that_a_glob_names_is_read_whatever_its_suffix(folder):
-    (folder / "settings.toml").write_text("[x]\n")
+    (folder / "settings.tuml").write_text("[x]\n")
     (folder / "picture.png").write_text("x")
-    assert found(folder, include=("*.toml",)) == ["settings.toml"]
+    assert found(folder, include=("*.tuml",)) == ["settings.tuml"]
     assert "picture.png" not in found(folder, include=("/**",))
 
 
@@ -141,10 +142,10 @@ def test_a_sync_chooses_as_the_build_did(folder, tmp_path):
 
 
 def test_the_command_says_what_it_passed_over_and_how_it_read(folder, tmp_path):
-    pytest.importorskip("charset_normalizer", reason="the extra 'ingest' is not installed")
     (folder / ".gitignore").write_text("/b.md\n")
-    for name in ("p.png", "q.png", "r"):
+    for name in ("p.png", "q.png"):
         (folder / name).write_text("x")
+    (folder / "r").write_bytes(b"\0")
     (folder / "old.txt").write_bytes(
         "Die Grüße für das Straßenfest kamen zu spät.".encode("cp1252")
     )
@@ -166,3 +167,96 @@ def test_the_command_says_what_it_passed_over_and_how_it_read(folder, tmp_path):
     assert "skipped 1 (named in a .gitignore)" in run.stderr
     assert "skipped 1 (excluded)" in run.stderr
     assert "read 1 file as cp1252, such as" in run.stderr
+
+
+def write_all(root, files):
+    for name, content in files.items():
+        (root / name).parent.mkdir(parents=True, exist_ok=True)
+        (root / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+
+
+def test_what_has_no_suffix_is_read_if_it_is_text(tmp_path):
+    text = {"LICENSE": "Free.\n", "Makefile": "all:\n\tcc a.c\n", "Dockerfile": "FROM scratch\n"}
+    wide = {
+        "umlaut": "Grüße aus Köln\n".encode("utf-16"),
+        "west": "Die Größe ist gut.\n".encode("cp1252"),
+    }
+    binary = {
+        "program": b"\x7fELF\1\2",
+        "picture": b"\x89PNG",
+        "bytes": bytes(range(1, 32)),
+        "index": b"RAGFILE1" + b"text",
+        "book": b"PK\x03\x04",
+        "nothing": b"",
+        "bell": b"text\x07",
+        "russian": "Привет, как дела".encode("cp1251"),
+    }
+    write_all(tmp_path, text | wide | binary | {"a.md": "A"})
+    skipped = []
+    assert found(tmp_path, skipped) == sorted([*text, *wide, "a.md"])
+    assert {each.path.rpartition("/")[2] for each in skipped} == set(binary)
+
+
+def test_a_long_text_that_ends_inside_a_character_is_text(tmp_path):
+    write_all(tmp_path, {"NOTES": "x" + "ü" * 100_000})
+    assert found(tmp_path) == ["NOTES"]
+
+
+def test_a_program_without_a_suffix_is_cut_by_its_definitions(tmp_path):
+    code = "#!/usr/bin/env python3\ndef rotate():\n    pass\n"
+    write_all(tmp_path, {"rotate": code, "clean": "#!/bin/sh -e\nsweep() {\n  rm x\n}\n"})
+    documents = {document.id: document for document in load(tmp_path)}
+    assert documents["rotate"].metadata["mime"] == "text/x-python"
+    assert [segment.metadata["symbol"] for segment in documents["clean"].segments] == ["sweep"]
+
+
+def test_a_folder_in_which_nothing_is_known_gives_what_is_text(tmp_path):
+    write_all(
+        tmp_path,
+        {
+            "a.note": "Keys rotate.",
+            "sub/b.notiz": "Schlüssel",
+            "c.bin": b"\0\1",
+            "v.ragfile": b"RAGFILE1",
+        },
+    )
+    skipped = []
+    assert found(tmp_path, skipped) == ["a.note", "sub/b.notiz"]
+    assert [each.path.rpartition("/")[2] for each in skipped] == ["c.bin", "v.ragfile"]
+    (tmp_path / "known.md").write_text("Known")
+    assert found(tmp_path) == ["known.md"]
+
+
+def test_lock_files_of_package_managers_are_left_out(tmp_path):
+    write_all(tmp_path, {"package-lock.json": "{}", "package.json": "{}", "pnpm-lock.yaml": "a: 1"})
+    skipped = []
+    assert found(tmp_path, skipped) == ["package.json"]
+    assert {each.reason for each in skipped} == {"made by a package manager"}
+    assert len(found(tmp_path, ignore=False)) == 3
+
+
+def test_a_link_does_not_take_the_place_of_the_real_path(tmp_path):
+    write_all(tmp_path, {"z/one.md": "One", "z/deep/two.md": "Two", "sl/a/x.md": "X", "y.md": "Y"})
+    (tmp_path / "sl/a/link").symlink_to("../../z", target_is_directory=True)
+    (tmp_path / "b.md").symlink_to("z/one.md")
+    skipped = []
+    assert found(tmp_path, skipped) == ["sl/a/x.md", "y.md", "z/deep/two.md", "z/one.md"]
+    assert {each.path.removeprefix(f"{tmp_path}/"): each.reason for each in skipped} == {
+        "sl/a/link": "a link to a folder seen before",
+        "b.md": "a file that was read before, under this or another name",
+    }
+
+
+def test_a_link_to_what_is_not_found_otherwise_is_followed(tmp_path):
+    write_all(
+        tmp_path, {".hidden/real/one.md": "One", ".hidden/real/in/two.md": "Two", "a.md": "A"}
+    )
+    (tmp_path / "docs").symlink_to(".hidden/real", target_is_directory=True)
+    (tmp_path / ".hidden/real/in/back").symlink_to("..", target_is_directory=True)
+    assert found(tmp_path) == ["a.md", "docs/in/two.md", "docs/one.md"]
+
+
+@pytest.mark.parametrize("name", ["a.md", "a.py", "a.json", "a.txt"])
+def test_a_text_that_mentions_the_mark_of_a_pdf_is_no_pdf(name, tmp_path):
+    write_all(tmp_path, {name: 'The mark is "%PDF-1.7".\n'})
+    assert [document.text for document in load(tmp_path)] == ['The mark is "%PDF-1.7".\n']

@@ -104,6 +104,70 @@ module.exports.thing = function named(a) { }
 SHELL = 'set -e\nfoo() {\n  echo "}"\n}\nfunction bar {\n  x\n}\none() { echo; }\nfoo\n'
 
 
+RUBY = """# Doc
+module A
+  # counts
+  class B < C
+    def initialize(x)
+      y if x
+    end
+
+    private def go!(a)
+      b
+    end
+  end
+end
+def self.top; end
+"""
+ELIXIR = 'defmodule My.Mod do\n  @doc "x"\n  def run(a) do\n    a\n  end\n\n  defp helper(a), do: a\nend\n'
+LUA = "local M = {}\n-- adds\nfunction M.add(a, b)\n  return a + b\nend\nM.sub = function(a)\n  return a\nend\nreturn M\n"
+SQL = """-- Users of it
+CREATE TABLE IF NOT EXISTS "users" (
+  id int
+);
+insert into users values (1);
+create or replace function f(x int) returns int as $$
+begin
+  return x;
+end
+$$;
+"""
+HASKELL = "module A where\n-- | Doc\ndata T = T Int\nf :: Int -> Int\nf x = x\nclass Show a => C a where\n  m :: a\n"
+POWERSHELL = "function Get-Thing {\n  param($x)\n  $x\n}\nClass A {\n}\n"
+PHP = """<?php
+// it's a
+class Foo extends Bar {
+  public function get(int $a): array { return ['}']; } # }
+}
+function top($x) { return $x; }
+"""
+CSHARP = """namespace A.B {
+  [Attr("{")]
+  public class C<T> : D where T : E {
+    public int X { get; set; }
+    public async Task<int> Run(int a) { return 1; }
+  }
+}
+"""
+KOTLIN = """data class P(val a: Int) : Q() {
+  fun get(x: Int): Int { return x }
+  companion object { val y = 1 }
+}
+fun String.foo(): Int { return \"\"\"}\"\"\".length }
+object O { fun z() {} }
+"""
+SWIFT = "protocol P { func a() }\nextension Foo: Bar where T: X {\n  func run<T>(x: T) -> [T] { return [] }\n}\n"
+SCALA = "object Main extends App {\n  def f(x: Int): Int = { x }\n  case class A(x: Int) { def g() = { 1 } }\n}\n"
+ZIG = """pub fn add(a: i32, b: i32) i32 { return a; }
+const P = packed struct {
+  const text =
+      \\\\ }
+  ;
+  fn len(self: P) u32 { return 1; }
+};
+"""
+
+
 @pytest.mark.parametrize(
     ("language", "text", "expected"),
     [
@@ -130,15 +194,49 @@ SHELL = 'set -e\nfoo() {\n  echo "}"\n}\nfunction bar {\n  x\n}\none() { echo; }
             ["add", "default", "Foo", "Foo > constructor", "Foo > get", "module.exports.thing"],
         ),
         ("shell", SHELL, ["foo", "bar", "one"]),
+        ("ruby", RUBY, ["A", "A > B", "A > B > initialize", "A > B > go!", "self.top"]),
+        ("elixir", ELIXIR, ["My.Mod", "My.Mod > run", "My.Mod > helper"]),
+        ("lua", LUA, ["M.add", "M.sub"]),
+        ("sql", SQL, ["users", "f"]),
+        ("haskell", HASKELL, ["T", "f", "Show a => C a"]),
+        ("powershell", POWERSHELL, ["Get-Thing", "A"]),
+        ("php", PHP, ["Foo", "Foo > get", "top"]),
+        ("csharp", CSHARP, ["A.B", "A.B > C", "A.B > C > Run"]),
+        ("kotlin", KOTLIN, ["P", "P > get", "foo", "O", "O > z"]),
+        ("swift", SWIFT, ["P", "Foo", "Foo > run"]),
+        ("scala", SCALA, ["Main", "Main > f", "Main > A", "Main > A > g"]),
+        ("zig", ZIG, ["add", "P", "P > len"]),
     ],
-    ids=["python", "c", "java", "go", "rust", "js", "shell"],
 )
 def test_definitions_are_found_under_the_names_around_them(language, text, expected, monkeypatch):
     found = list(dict.fromkeys(symbols(language, text, monkeypatch)))
     assert [name for name in found if name and name != "ns"] == expected
 
 
-@pytest.mark.parametrize("language", ["python", "c", "java", "go", "rust", "js", "shell"])
+LANGUAGES = [
+    "python",
+    "c",
+    "java",
+    "go",
+    "rust",
+    "js",
+    "shell",
+    "ruby",
+    "elixir",
+    "lua",
+    "sql",
+    "haskell",
+    "powershell",
+    "php",
+    "csharp",
+    "kotlin",
+    "swift",
+    "scala",
+    "zig",
+]
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
 @given(st.text(st.sampled_from(list("{}()[];:=<>'\"`/*#\\ \n\tdefclass")), max_size=300))
 def test_segments_lie_in_order_and_lose_nothing(language, text):
     at = 0

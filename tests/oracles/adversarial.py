@@ -77,6 +77,21 @@ def one_page_many_times(size):
     return made.packed({"META-INF/container.xml": container, "b.opf": book, "a.xhtml": page})
 
 
+def one_word_in_many_cells(size):
+    cell = '<c t="s"><v>0</v></c>'
+    rows = f"<row>{cell * (size // 40)}</row>"
+    return made.xlsx({"a": rows}, words=["<t>" + "a" * (size // 2) + "</t>"])
+
+
+def one_sheet_many_times(size):
+    return made.xlsx(dict.fromkeys((f"s{n}" for n in range(size // 100)), ROW_OF_ONE))
+
+
+def repeated_cells(size):
+    cell = '<table:table-cell table:number-columns-repeated="999999999"><text:p>a</text:p></table:table-cell>'
+    return f"<table:table><table:table-row>{cell * (size // len(cell))}</table:table-row></table:table>"
+
+
 def open_document(body):
     names = " ".join(
         f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
@@ -87,6 +102,7 @@ def open_document(body):
     return made.stored(kind, {"content.xml": text})
 
 
+ROW_OF_ONE = "<row><c><v>1</v></c></row>"
 CHART = "http://schemas.openxmlformats.org/drawingml/2006/chart"
 ROW = "<w:tr><w:tc/></w:tr>"
 YAML = 60_000  # characters: longer front matter is text
@@ -248,6 +264,50 @@ CASES = {
     "js: templates": (".js", lambda size: repeated("`${", size)),
     "sh: functions": (".sh", lambda size: repeated("a() {\n", size)),
     "java: notes": (".java", lambda size: repeated("@a(", size, "", "{")),
+    "rb: definitions": (".rb", lambda size: repeated("def a\n", size)),
+    "rb: comments": (".rb", lambda size: repeated("# a\n", size)),
+    "rb: nested classes": (
+        ".rb",
+        lambda size: "".join(f"{' ' * n}class A\n" for n in range(int(size**0.5))).encode(),
+    ),
+    "sql: words": (".sql", lambda size: repeated("create or replace ", size)),
+    "sql: blanks": (".sql", lambda size: repeated(" ", size, "create", "x")),
+    "hs: names": (".hs", lambda size: repeated("a, ", size)),
+    "hs: kinds": (".hs", lambda size: repeated("=> ", size, "data a ")),
+    "lua: names": (".lua", lambda size: repeated("a.", size)),
+    "php: hashes": (".php", lambda size: repeated("#[", size)),
+    "swift: quotes": (".swift", lambda size: repeated('"""\n"', size)),
+    "zig: lines": (".zig", lambda size: repeated("\\\\\n", size)),
+    "json: one line": (".json", lambda size: repeated('{"a":[', size)),
+    "vtt: arrows": (".vtt", lambda size: repeated("-->", size)),
+    "vtt: tags": (".vtt", lambda size: repeated("<v a", size, "00:01.000 --> 00:02.000\n")),
+    "vtt: blanks": (".vtt", lambda size: repeated(" \n", size, "00:01.000 --> 00:02.000\n")),
+    "vtt: cues": (".vtt", lambda size: repeated("00:01.000 --> 00:02.000\na\n\n", size)),
+    "vtt: entities": (".vtt", lambda size: repeated("&a", size, "00:01.000 --> 00:02.000\n")),
+    "xlsx: empty rows": (".xlsx", lambda size: made.xlsx({"a": "<row/>" * (size // 6)})),
+    "xlsx: cells": (
+        ".xlsx",
+        lambda size: made.xlsx({"a": "<row>" + "<c><v>1</v></c>" * (size // 15) + "</row>"}),
+    ),
+    "xlsx: one long word": (".xlsx", one_word_in_many_cells),
+    "xlsx: a sheet many times": (".xlsx", one_sheet_many_times),
+    "xlsx: formats": (
+        ".xlsx",
+        lambda size: made.xlsx(
+            {"a": ""}, styles='<numFmt numFmtId="9" formatCode="{}"/>'.format("[" * size)
+        ),
+    ),
+    "ods: repeated cells": (".ods", lambda size: made.ods(repeated_cells(size))),
+    "ods: nested tables": (
+        ".ods",
+        lambda size: made.ods(
+            nested(
+                "<table:table><table:table-row><table:table-cell>",
+                "</table:table-cell></table:table-row></table:table>",
+                size,
+            )
+        ),
+    ),
     "txt: no encoding": (".txt", lambda size: bytes(range(1, 256)) * (size // 255)),
     "pptx: notes many times": (".pptx", one_page_of_notes_many_times),
     "pptx: empty shapes": (".pptx", lambda size: slides("<p:sp/>" * (size // 7))),

@@ -134,3 +134,34 @@ def epub(pages, spine=None, **more):
 
 def odt(content):
     return stored("application/vnd.oasis.opendocument.text", {"content.xml": content})
+
+
+SHEET = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"'
+
+
+def xlsx(sheets, words=(), styles="", settings=""):
+    """A workbook of {name: the XML of its rows}, in which words are shared by their number."""
+    listed = "".join(
+        f'<sheet name="{name}" sheetId="{n}" r:id="r{n}"/>' for n, name in enumerate(sheets, 1)
+    )
+    targets = {f"r{n}": f"worksheets/sheet{n}.xml" for n in range(1, len(sheets) + 1)}
+    shared = "".join(f"<si>{word}</si>" for word in words)
+    parts = {
+        "xl/workbook.xml": f"<workbook {SHEET} {NAMESPACES}>{settings}<sheets>{listed}</sheets></workbook>",
+        "xl/_rels/workbook.xml.rels": relations(targets),
+        "xl/sharedStrings.xml": f"<sst {SHEET}>{shared}</sst>",
+        "xl/styles.xml": f"<styleSheet {SHEET}>{styles}</styleSheet>",
+        "docProps/core.xml": CORE.format("A Workbook"),
+    }
+    for path, rows in zip(targets.values(), sheets.values(), strict=True):
+        parts[f"xl/{path}"] = f"<worksheet {SHEET}><sheetData>{rows}</sheetData></worksheet>"
+    return packed(parts)
+
+
+def ods(tables):
+    names = " ".join(
+        f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+        for name in ("office", "text", "table")
+    )
+    body = f"<office:body {names}><office:spreadsheet>{tables}</office:spreadsheet></office:body>"
+    return stored("application/vnd.oasis.opendocument.spreadsheet", {"content.xml": body})

@@ -17,20 +17,24 @@ from collections.abc import Callable, Iterable
 
 from ragfile.ingest.loaders import (
     asciidoc,
-    encodings,
+    content,
     epub_odt,
     html,
     mail,
     man_pages,
     notebook,
     office,
+    open_sheets,
     org,
     parquet,
     pdf,
     plain,
     restructured_text,
+    sheets,
+    subtitles,
     tex,
 )
+from ragfile.ingest.loaders.content import is_text
 from ragfile.ingest.loaders.contract import (
     Extracted,
     LimitError,
@@ -51,6 +55,7 @@ __all__ = [
     "UnsupportedType",
     "front_matter",
     "is_isolated",
+    "is_text",
     "loader",
     "register",
     "sniff",
@@ -91,6 +96,7 @@ def _text(kind: str, mime: str, suffixes: str, parse: Callable[..., Iterable[Ext
 
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
+_OPEN = "application/vnd.oasis.opendocument"
 _LOADERS: dict[str, Loader] = {}
 for _loader in (
     _text("txt", "text/plain", ".txt .text .log", plain.text),
@@ -111,6 +117,24 @@ for _loader in (
     _text("rust", "text/x-rust", ".rs", plain.code("rust")),
     _text("js", "text/javascript", ".js .mjs .cjs .jsx .ts .tsx .mts .cts", plain.code("js")),
     _text("shell", "text/x-shellscript", ".sh .bash .zsh .ksh", plain.code("shell")),
+    _text("csharp", "text/x-csharp", ".cs", plain.code("csharp")),
+    _text("elixir", "text/x-elixir", ".ex .exs", plain.code("elixir")),
+    _text("haskell", "text/x-haskell", ".hs", plain.code("haskell")),
+    _text("kotlin", "text/x-kotlin", ".kt .kts", plain.code("kotlin")),
+    _text("lua", "text/x-lua", ".lua", plain.code("lua")),
+    _text("php", "application/x-php", ".php", plain.code("php")),
+    _text("powershell", "text/x-powershell", ".ps1 .psm1", plain.code("powershell")),
+    _text("ruby", "text/x-ruby", ".rb .rake .gemspec", plain.code("ruby")),
+    _text("scala", "text/x-scala", ".scala .sc", plain.code("scala")),
+    _text("sql", "application/sql", ".sql", plain.code("sql")),
+    _text("swift", "text/x-swift", ".swift", plain.code("swift")),
+    _text("zig", "text/x-zig", ".zig", plain.code("zig")),
+    _text("css", "text/css", ".css .scss .less", plain.text),
+    _text("json", "application/json", ".json", plain.text),
+    _text("toml", "application/toml", ".toml .ini .cfg", plain.text),
+    _text("xml", "application/xml", ".xml .xsd", plain.text),
+    _text("yaml", "application/yaml", ".yaml .yml", plain.text),
+    _text("subtitles", "text/vtt", ".srt .vtt", subtitles.parse),
     Loader("eml", "message/rfc822", (".eml",), mail.parse),
     Loader(
         "parquet", "application/vnd.apache.parquet", (".parquet",), parquet.parse, magic=b"PAR1"
@@ -118,7 +142,9 @@ for _loader in (
     Loader("pdf", "application/pdf", (".pdf",), pdf.parse),
     Loader("docx", f"{_OFFICE}.wordprocessingml.document", (".docx",), office.word),
     Loader("pptx", f"{_OFFICE}.presentationml.presentation", (".pptx",), office.slides),
-    Loader("odt", "application/vnd.oasis.opendocument.text", (".odt",), epub_odt.odt),
+    Loader("xlsx", f"{_OFFICE}.spreadsheetml.sheet", (".xlsx", ".xlsm"), sheets.xlsx),
+    Loader("odt", f"{_OPEN}.text", (".odt",), epub_odt.odt),
+    Loader("ods", f"{_OPEN}.spreadsheet", (".ods",), open_sheets.ods),
     Loader("epub", "application/epub+zip", (".epub",), epub_odt.epub),
 ):
     register(_loader)
@@ -126,36 +152,17 @@ for _loader in (
 _BUILT_IN = frozenset(_LOADERS)
 _OURS = dict(_LOADERS)
 # Binary formats, that strangers can make expensive to parse.
-_ISOLATED = frozenset({"pdf", "docx", "pptx", "odt", "epub"})
-_FOREIGN = {
-    b"MZ": "a Windows executable",
-    b"\x7fELF": "an ELF executable",
-    b"\xcf\xfa\xed\xfe": "a Mach-O executable",
-    b"\xca\xfe\xba\xbe": "a Java class or Mach-O executable",
-    b"\x89PNG": "a PNG image",
-    b"\xff\xd8\xff": "a JPEG image",
-    b"GIF8": "a GIF image",
-    b"\x1f\x8b": "a gzip archive",
-    b"BZh": "a bzip2 archive",
-    b"\xfd7zXZ": "an xz archive",
-    b"7z\xbc\xaf": "a 7z archive",
-    b"Rar!": "a RAR archive",
-    b"(\xb5/\xfd": "a zstd archive",
-    b"SQLite format 3": "an SQLite database",
-    b"\xd0\xcf\x11\xe0": "an old Office document (doc, xls, ppt)",
-    b"RAGFILE": "a RAGFile",
-    b"wOF": "a font",
-    b"OggS": "Ogg media",
-    b"ID3": "MP3 audio",
-    b"RIFF": "RIFF media",
-}
+_ISOLATED = frozenset({"pdf", "docx", "pptx", "xlsx", "odt", "ods", "epub"})
 _ENTRY, _ENTRIES = b"PK\1\2", 65_536  # the beginning of an entry of a directory, and the limit
 _MEMBERS = (
     ("docx", "word/document.xml"),
     ("pptx", "ppt/presentation.xml"),
+    ("xlsx", "xl/workbook.xml"),
     ("epub", "META-INF/container.xml"),
     ("odt", "content.xml"),
+    ("ods", "content.xml"),
 )
+_WRITTEN = {"odt": b"opendocument.text", "ods": b"opendocument.spreadsheet"}  # near the beginning
 _HTML = re.compile(
     rb"\A(?:\xef\xbb\xbf)?\s*(?:<\?xml[^>]{0,200}>\s*)?<(?:!doctype\s+html|html[\s>])",
     re.IGNORECASE,
@@ -172,32 +179,30 @@ def sniff(raw: bytes, suffix: str = "") -> str:
     for one in reversed(_LOADERS.values()):
         if one.magic and raw.startswith(one.magic):
             return one.kind
-    if b"%PDF-" in raw[:1024]:
-        return "pdf"
-    if raw.startswith(b"PK\x03\x04"):
-        return _sniff_zip(raw, suffix)
     by_suffix = next(
         (one.kind for one in reversed(_LOADERS.values()) if suffix in one.suffixes), ""
     )
+    if _is_pdf(raw, by_suffix):
+        return "pdf"
+    if raw.startswith(b"PK\x03\x04"):
+        return _sniff_zip(raw, suffix)
     if by_suffix and by_suffix not in _BUILT_IN:
         return by_suffix
-    for magic, name in _FOREIGN.items():
-        if raw.startswith(magic) and (len(magic) > 3 or _binary(raw)):
+    for magic, name in content.FOREIGN.items():
+        if raw.startswith(magic) and (len(magic) > 3 or content.is_binary(raw)):
             raise UnsupportedType(f"this is {name}")
-    if _binary(raw):
+    if content.is_binary(raw):
         raise UnsupportedType("binary data of an unknown kind")
     if _HTML.match(raw):
         return "html"
     is_known = by_suffix and (_LOADERS[by_suffix].is_text or by_suffix == "eml")
-    return by_suffix if is_known else "txt"
+    return by_suffix if is_known else ("" if suffix else content.kind_of_program(raw)) or "txt"
 
 
-def _binary(raw: bytes) -> bool:
-    return (
-        b"\0" in raw[: 1 << 16]
-        and not raw.startswith((b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff"))
-        and not encodings.wide(raw)
-    )
+def _is_pdf(raw: bytes, by_suffix: str) -> bool:
+    """Return whether a file is a PDF: its mark can follow other bytes, but a text can mention it."""
+    is_text = by_suffix in _BUILT_IN and _LOADERS[by_suffix].is_text
+    return raw.startswith(b"%PDF-") or (not is_text and b"%PDF-" in raw[:1024])
 
 
 def _sniff_zip(raw: bytes, suffix: str) -> str:
@@ -208,7 +213,7 @@ def _sniff_zip(raw: bytes, suffix: str) -> str:
     except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
         raise LoadError(f"a damaged zip container: {error}") from error
     for kind, member in _MEMBERS:
-        if member in names and (kind != "odt" or b"opendocument.text" in raw[:200]):
+        if member in names and _WRITTEN.get(kind, b"") in raw[:200]:
             return kind
     for one in reversed(_LOADERS.values()):
         if suffix in one.suffixes and one.kind not in _BUILT_IN:

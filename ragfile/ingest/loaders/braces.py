@@ -1,4 +1,4 @@
-"""Find the definitions of languages with braces: C, C++, Java, Go, Rust, JavaScript and TypeScript.
+"""Find the definitions of languages with braces: C, Java, Go, Rust, JavaScript, Swift and others.
 
 The text before an opening brace, back to the previous empty line, semicolon or brace, decides
 whether the braces hold a class or the like (which is searched), a function (which is not), or
@@ -26,7 +26,11 @@ _TOKENS = {
     "go": rf"{_COMMENT}|(?P<tick>`)|{_QUOTED}|{_ONE}|{_MARKS}",
     "rust": rf'{_COMMENT}|\br(?P<hashes>\#{{0,16}})"|"(?:[^"\\]++|\\.)*+"?|{_ONE}|{_MARKS}',
     "js": rf"{_COMMENT}|(?P<tick>`)|{_QUOTED}|'(?:[^'\\\n]++|\\.)*+'?|{_MARKS}",
+    "php": rf"{_COMMENT}|\#(?!\[)[^\n]*+|{_QUOTED}|'(?:[^'\\]++|\\.)*+'?|{_MARKS}",
+    "zig": rf"{_COMMENT}|^[ \t]*+\\\\[^\n]*+|{_QUOTED}|{_ONE}|{_MARKS}",
 }
+for _language in ("csharp", "kotlin", "scala", "swift"):
+    _TOKENS[_language] = _TOKENS["java"]
 _TICKED = re.compile(r"(?:[^`\\]++|\\.)*+`", re.DOTALL)
 _TAIL = always(r"[ \t]*+[;,)]?+")
 _PARAGRAPH = re.compile(r"\n[ \t]*+\n")
@@ -35,12 +39,18 @@ _WORDS_OF_CONTROL = frozenset(
     """
     if for while switch catch else do try return synchronized using lock when match loop defer go
     select sizeof alignas decltype noexcept throw new await yield case default unsafe static
+    foreach elseif declare guard
     """.split()  # noqa: SIM905 - a list of words is easier to read
 )
 _HOLDER = re.compile(
     r"\b(class|interface|trait|namespace|record|mod|module|enum|struct|union|impl)(?![\w.$])"
     r"[ \t\n]*+([^\n{(:=;]{0,200})"
 )
+_WIDER = re.compile(  # where such words are no names
+    r"\b(class|interface|trait|enum|struct|object|protocol|extension|actor)(?![\w.$])"
+    r"[ \t\n]*+([^\n{(:=;]{0,200})"
+)
+_HOLDERS: dict[str, re.Pattern[str]] = dict.fromkeys(("kotlin", "scala", "swift"), _WIDER)
 _CALLED = re.compile(r"([~\w$#:]++)[ \t\n]*+\(\)")
 _OPERATOR = re.compile(r"\boperator[ \t]*+[^\s\w(]{1,3}")
 _GO = re.compile(
@@ -48,6 +58,9 @@ _GO = re.compile(
 )
 _GO_TYPE = re.compile(r"^type[ \t]++(\w++)", re.M)
 _RUST = re.compile(r"\b(?:fn[ \t]++|macro_rules![ \t]*+)(\w++)")
+_ZIG = re.compile(
+    r"\bconst[ \t]++(\w++)[ \t]*+=[ \t]*+(?:(?:packed|extern)[ \t]++)?(?:struct|enum|union|opaque)\b"
+)
 _ARROW = re.compile(
     r"([\w$.#]++)[ \t]*+(?::[^=\n]{0,200})?[=:][ \t]*+(?:async\b[ \t]*+)?"
     r"(?:function\b[ \t*]*+[\w$]*+[ \t]*+\(\)|(?:\(\)|[\w$]++)[^=\n]{0,200}=>)"
@@ -176,7 +189,9 @@ def _in_go(raw: str) -> _Head:
 def _reduced(head: str, language: str) -> _Head:
     if language == "rust" and (m := _RUST.search(head)):
         return _Head(m[1])
-    m = _HOLDER.search(head)
+    if language == "zig" and (m := _ZIG.search(head)):
+        return _Head(m[1], True)
+    m = _HOLDERS.get(language, _HOLDER).search(head)
     if m and not (m[1] in ("struct", "union", "enum") and "()" in head[m.end() :]):
         words = m[2].split()
         if m[1] == "impl":

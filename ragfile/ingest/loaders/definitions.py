@@ -2,8 +2,8 @@
 
     outline("python")(text)      [(start, end, "Class > method"), …], in order
 
-A segment is named by the scopes around it. Definitions are found by indentation (Python) or by
-braces, in one pass over the text. A parser for every language would be a dependency for each, would
+A segment is named by the scopes around it. Definitions are found by indentation (Python), by braces,
+or by the word at the beginning of a line, in one pass over the text. A parser for every language would be a dependency for each, would
 fail on code that it does not know, and would cut the files of another version differently. Strings
 and comments are skipped; code that is not recognised stays in the segment around it.
 """
@@ -11,12 +11,13 @@ and comments are skipped; code that is not recognised stays in the segment aroun
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ragfile.ingest.loaders.braces import braced
 from ragfile.ingest.loaders.contract import Outline
 from ragfile.ingest.loaders.indents import indented
+from ragfile.ingest.loaders.leading_words import LANGUAGES, worded
 from ragfile.ingest.loaders.scopes import Scope
 
 TOGETHER = 1000  # characters: a definition up to this size is one segment with everything in it
@@ -26,8 +27,14 @@ DEPTH = 20  # nested scopes
 
 def outline(language: str) -> Outline:
     """Return a function that finds the segments of a text in a language."""
-    find = indented if language == "python" else shell if language == "shell" else braced(language)
+    find = _finder(language)
     return lambda text: _merged(text, list(_pieces(find(text))))
+
+
+def _finder(language: str) -> Callable[[str], Scope]:
+    if language in LANGUAGES:
+        return worded(language)
+    return {"python": indented, "shell": shell}.get(language) or braced(language)
 
 
 _FUNCTION = re.compile(

@@ -51,7 +51,35 @@ def detected(raw: bytes) -> str:
         return name
     if _is_damaged(raw[:SAMPLE]):
         return ""
-    return _best(raw)
+    return "cp1252" if is_western(raw[:SAMPLE]) and _can(raw, "cp1252") else _best(raw)
+
+
+def is_western(sample: bytes) -> bool:
+    """Return whether text that is not UTF-8 is certainly of a Western language, in cp1252.
+
+    Other alphabets give whole words of bytes above 127; Western ones have single such letters between
+    letters of ASCII. The letters of Central European, Baltic and Turkish encodings are rare in cp1252.
+    """
+    high = [byte for byte in sample if byte > 0x7F]
+    if not high or _UNUSED & set(high) or _is_damaged(sample) or _OLDER.search(sample):
+        return False
+    runs = sum(map(len, _RUN.findall(sample)))
+    is_sparse = len(high) * 2 <= len(_LETTERS.findall(sample)) and runs * 4 <= len(high)
+    return is_sparse and _is_western(sample) and not _is_turkish(sample)
+
+
+_UNUSED = {0x81, 0x8D, 0x8F, 0x90, 0x9D}  # bytes that cp1252 does not have
+_OLDER = re.compile(rb"[a-z][\x80-\x8b\x8d-\x91\x93-\x95\x98-\x9b\x9d-\x9f][a-z]")  # DOS, Mac
+_RUN = re.compile(rb"[\xc0-\xff]{3,}")
+_LETTERS = re.compile(rb"[A-Za-z]")
+_TURKISH = frozenset(b"\xf0\xfd\xfe\xd0\xdd\xde")  # ğ ı ş, in cp1252 letters of Icelandic
+_ICELANDIC = frozenset(b"\xe1\xe6\xed\xfa\xc1\xc6\xcd\xda")  # á æ í ú, which no Turkish word has
+
+
+def _is_turkish(sample: bytes) -> bool:
+    """Return whether letters of Turkish occur, and none that only Icelandic has."""
+    found = set(sample)
+    return bool(found & _TURKISH) and not found & _ICELANDIC
 
 
 def _declared(raw: bytes) -> str:

@@ -73,11 +73,11 @@ def _blocks(parent: Iterable[Element]) -> Iterator[str]:
         while stack:
             node = stack.pop()
             if node.tag == f"{_T}h":
-                text = " ".join(_text(node).split())
+                text = " ".join(text_of(node).split())
                 if text:
                     yield f"{'#' * _level(node)} {text}"
             elif node.tag == f"{_T}p":
-                if text := _text(node).strip():
+                if text := text_of(node).strip():
                     yield text
             elif node.tag == f"{_T}list-item":
                 yield from _item(node, stack)
@@ -108,7 +108,7 @@ def _item(node: Element, stack: list[Element]) -> Iterator[str]:
     """Yield a list item's first paragraph with a mark, and push the rest of the item on the stack."""
     rest = list(node)
     if rest and rest[0].tag == f"{_T}p":
-        text = " ".join(_text(rest.pop(0)).split())
+        text = " ".join(text_of(rest.pop(0)).split())
         if text:
             yield f"- {text}"
     stack.extend(reversed(rest))
@@ -116,13 +116,13 @@ def _item(node: Element, stack: list[Element]) -> Iterator[str]:
 
 def _row(row: Element) -> str:
     cells = (cell for cell in row if cell.tag == f"{_TABLE}table-cell")
-    return " | ".join(" ".join(_text(cell).split()) for cell in cells)
+    return " | ".join(" ".join(text_of(cell).split()) for cell in cells)
 
 
 _BREAKS = {f"{_T}tab": "\t", f"{_T}line-break": "\n"}
 
 
-def _text(element: Element) -> str:
+def text_of(element: Element) -> str:
     """Return the text below an element, without reviewers' comments."""
     pieces: list[str] = []
     stack = [(element, False)]

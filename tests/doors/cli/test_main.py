@@ -51,7 +51,7 @@ def test_a_pipe_or_a_device_in_the_place_of_a_file_is_named(run, tmp_path):
 def test_a_source_that_gives_no_document_says_why(run, tmp_path):
     os.mkfifo(tmp_path / "pipe.md")
     (tmp_path / "b").mkdir()
-    (tmp_path / "b" / "a.zip").write_bytes(b"PK")
+    (tmp_path / "b" / "a.zip").write_bytes(b"PK\3\4")
     for source, reason in (
         (tmp_path / "pipe.md", f"{tmp_path / 'pipe.md'}: neither a file nor a folder"),
         (tmp_path / "b", f"{tmp_path / 'b' / 'a.zip'}: no loader for this suffix"),
