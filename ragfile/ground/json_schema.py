@@ -51,11 +51,15 @@ def with_integers(schema: Schema, value: dict[str, Any]) -> dict[str, Any]:
     """
     known = schema.get("properties", {})
     return {
-        name: int(one)
-        if isinstance(one, float) and known.get(name, {}).get("type") == "integer"
-        else one
+        name: int(one) if isinstance(one, float) and _is_whole(known.get(name, {})) else one
         for name, one in value.items()
     }
+
+
+def _is_whole(schema: Schema) -> bool:
+    """Return whether a schema has integers but no other numbers."""
+    kinds = [one.get("type") for one in schema.get("anyOf", [schema])]
+    return "integer" in kinds and "number" not in kinds
 
 
 def _type(schema: Schema, value: object, path: str) -> Fault | None:

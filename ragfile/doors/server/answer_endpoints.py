@@ -115,6 +115,15 @@ def note(call: Call, answer: Answer) -> None:
     }  # fmt: skip
 
 
+def facts(service: Service, answer: Answer) -> dict[str, Any]:
+    """Return the facts of an answer that OpenAI's formats have no member for."""
+    return {
+        "degraded": service.discreet(answer.degraded), "finish": answer.finish,
+        "unknown": answer.unknown, "unsupported": [u.text for u in answer.unsupported],
+        "generation": answer.generation, "request_id": answer.request_id,
+    }  # fmt: skip
+
+
 def _as_sse(event: dict[str, Any]) -> bytes:
     """Encode an event as a server-sent event."""
     kind: str = event["event"]

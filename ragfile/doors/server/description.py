@@ -33,7 +33,7 @@ FAILURES = {
     409: "the collection's state does not allow this", 413: "the body is too large",
     415: "the body's media type is not supported", 422: "a value is invalid; param names it",
     500: "internal error", 502: "a model provider or remote server failed",
-    503: "temporarily unavailable; retry later",
+    503: "temporarily unavailable; retry later", 507: "the disk is full; nothing was changed",
 }  # fmt: skip
 ALWAYS = (400, 401, 403, 405, 422, 500, 503)
 WITH_BODY = (408, 413, 415, 502)

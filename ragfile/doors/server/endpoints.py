@@ -14,10 +14,12 @@ from ragfile.doors.server import (
 )
 from ragfile.doors.server import schemas as s
 from ragfile.doors.server.metrics import MEDIA
-from ragfile.doors.server.openai import chat, models, stores
+from ragfile.doors.server.openai import chat, files, models, rerank, responses, stores
 from ragfile.doors.server.operations import OPEN_TO_ALL, Operation
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ragfile.doors.server.settings import Settings
     from ragfile.ground.json_schema import Schema
 
@@ -25,10 +27,10 @@ ONE = "/v1/collections/{c}"
 GENERATION: dict[str, Schema] = {"generation": s.GENERATION}
 
 
-def operations(settings: Settings) -> list[Operation]:
-    """Return the operations of a server with these settings."""
-    return [*_reading(settings), *_openai(settings), *_about(),
-            *(_writing() if settings.can_write else ())]  # fmt: skip
+def operations(settings: Settings, dims: Sequence[int] = ()) -> list[Operation]:
+    """Return the operations of a server with these settings; `dims` as in `embeddings_body`."""
+    return [*_reading(settings), *_openai(settings, dims), *_about(),
+            *((*_writing(), *_openai_files(settings)) if settings.can_write else ())]  # fmt: skip
 
 
 def _reading(settings: Settings) -> list[Operation]:
@@ -87,18 +89,23 @@ def _writing() -> list[Operation]:
     ]  # fmt: skip
 
 
-def _openai(settings: Settings) -> list[Operation]:
+def _openai(settings: Settings, dims: Sequence[int]) -> list[Operation]:
     store = "/v1/vector_stores/{c}"
     file = store + "/files/{id:text}"
     return [
         Operation("POST", "/v1/chat/completions", chat.completions, "Answer as a chat completion.",
                   body=chat.completion_body(settings), returns=chat.COMPLETION, is_ask=True),
+        Operation("POST", "/v1/responses", responses.responses, "Answer as a response.",
+                  body=responses.response_body(settings), returns=responses.RESPONSE, is_ask=True),
+        *(Operation("POST", f"/{version}/rerank", rerank.rerank, "Order texts by relevance.",
+                    body=rerank.rerank_body(settings), returns=rerank.RANKING, failures=(404,))
+          for version in ("v1", "v2")),
         Operation("GET", "/v1/models", models.models, "List the collections as models.",
                   returns=models.MODELS),
         Operation("GET", "/v1/models/{model}", models.model, "Get a collection as a model.",
                   returns=models.MODEL),
         Operation("POST", "/v1/embeddings", models.embeddings, "Embed texts.",
-                  body=models.embeddings_body(settings), returns=models.EMBEDDINGS,
+                  body=models.embeddings_body(settings, dims), returns=models.EMBEDDINGS,
                   failures=(404,)),
         Operation("GET", "/v1/vector_stores", stores.stores,
                   "List the collections as vector stores.", query=stores.PAGES,
@@ -110,8 +117,36 @@ def _openai(settings: Settings) -> list[Operation]:
         Operation("GET", store + "/files", stores.files, "List documents as files.",
                   query=stores.PAGES, returns=stores.LIST),
         Operation("GET", file + "/content", stores.content, "Read the text of a document.",
-                  returns=stores.CONTENT, weight=native.document_weight),
+                  returns=stores.CONTENT, weight=stores.content_weight),
         Operation("GET", file, stores.file, "Get a document as a file.", returns=stores.FILE),
+    ]  # fmt: skip
+
+
+def _openai_files(settings: Settings) -> list[Operation]:
+    one, store = "/v1/files/{id}", "/v1/vector_stores/{c}"
+    batches = store + "/file_batches"
+    common: dict[str, Any] = {"scope": "write", "is_write": True, "failures": (404, 409, 507)}
+    return [
+        Operation("GET", "/v1/files", files.files, "List the uploaded files.",
+                  query=files.FILE_PAGES, returns=stores.LIST),
+        Operation("POST", "/v1/files", files.create, "Upload a file, for a vector store to take.",
+                  body=files.SENT, media="multipart/form-data", returns=files.FILE,
+                  scope="write", failures=(507,)),
+        Operation("GET", one, files.file, "Get an uploaded file.", returns=files.FILE),
+        Operation("GET", one + "/content", files.content, "Read the bytes of a file.",
+                  returns=s.TEXT, answers="application/octet-stream", weight=files.content_weight),
+        Operation("DELETE", one, files.delete, "Delete a file with its documents.",
+                  returns=files.DELETED, **common),
+        Operation("POST", store + "/files", files.attach, "Add an uploaded file.",
+                  body=files.attach_body(settings), returns=stores.FILE, **common),
+        Operation("DELETE", store + "/files/{id:text}", files.remove, "Take a file out.",
+                  returns=files.DELETED, **common),
+        Operation("POST", batches, files.create_batch, "Add several uploaded files.",
+                  body=files.batch_body(settings), returns=files.BATCH, **common),
+        Operation("GET", batches + "/{batch}", files.batch, "Get the state of a batch.",
+                  returns=files.BATCH),
+        Operation("GET", batches + "/{batch}/files", files.batch_files, "List a batch's files.",
+                  query=stores.PAGES, returns=stores.LIST),
     ]  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Receive multipart bodies: files are written to the disk as they arrive, piece by piece.
 
-Parts with a file name are uploads; the others are fields: dedupe, keep, replace, tags, metadata.
+Parts with a file name are uploads; the others are fields: dedupe, keep, replace, tags, metadata; for
+a file without a collection also purpose.
 """
 
 from __future__ import annotations
@@ -130,6 +131,7 @@ class Received:
             raise HttpFailure(
                 422, "the body has no file: send parts with a file name", param="file"
             )
+        self.purpose = "" if self._collection else self.fields.pop("purpose", "assistants")
         tags = [tag.strip() for tag in self.fields.pop("tags", "").split(",") if tag.strip()]
         metadata = _object(self.fields.pop("metadata", "{}"))
         keeps = self._flag("keep", self._service.settings.keep_originals)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from ragfile.doors.server.metrics import MEDIA, Gauge
@@ -19,7 +20,15 @@ def description(service: Service, call: Call) -> dict[str, Any]:
     from ragfile.doors.server.description import describe
     from ragfile.doors.server.endpoints import operations
 
-    return describe(operations(service.settings))
+    return describe(operations(service.settings, sorted(set(_dims(service)))))
+
+
+def _dims(service: Service) -> Iterator[int]:
+    """Yield the dimensions of the collections that can be read and have vectors."""
+    for name in service.collections.names:
+        with contextlib.suppress(Exception):
+            if dim := service.collections.at_commit(name).info["dim"]:
+                yield dim
 
 
 def metrics(service: Service, call: Call) -> Raw:

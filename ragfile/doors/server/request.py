@@ -124,10 +124,11 @@ class OperationApp:
         return checked(operation.body, parsed(body))
 
     async def _files(self, scope: Scope, receive: Receive) -> Received:
-        """Receive the files of a multipart body."""
+        """Receive the files of a multipart body, for the collection of the path if it names one."""
         from ragfile.doors.server.multipart import receive_files
 
-        name = self._service.collections.known(scope["path_params"]["c"])
+        named = scope["path_params"].get("c")
+        name = "" if named is None else self._service.collections.known(named)
         return await receive_files(self._service, scope, receive, name)
 
 

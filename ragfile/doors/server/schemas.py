@@ -5,11 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragfile.answer.ask_options import ASK
+from ragfile.chat.protocol import HOTTEST, STOPS
 from ragfile.options import BATCH, SEARCH, K
 from ragfile.search.option_schemas import schema_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from typing import Any
 
     from ragfile.doors.server.settings import Settings
     from ragfile.ground.json_schema import Schema
@@ -21,6 +23,10 @@ TEXT, WHOLE, NUMBER, YES = (
 COUNT = {"type": "integer", "minimum": 0}
 GENERATION = {"type": "integer", "minimum": 0, "maximum": 1 << 53}
 FREE = {"type": "object"}
+NULL = {"type": "null"}
+ONE = {"type": "integer", "enum": [1]}
+POSITIVE = {"type": "integer", "minimum": 1}
+TEMPERATURE = {"type": "number", "minimum": 0, "maximum": HOTTEST}
 
 
 def many(items: Schema, **bounds: int) -> Schema:
@@ -32,6 +38,30 @@ def record(required: tuple[str, ...] = (), **properties: Schema) -> Schema:
     """Return the schema of an object with these members and no others."""
     needed = {"required": list(required)} if required else {}
     return {"type": "object", "properties": properties, **needed, "additionalProperties": False}
+
+
+def nullable(schema: Schema) -> Schema:
+    """Return a schema whose optional members may also be null, at every depth."""
+    if "anyOf" in schema:
+        return schema | {"anyOf": [nullable(one) for one in schema["anyOf"]]}
+    if "items" in schema:
+        return schema | {"items": nullable(schema["items"])}
+    if "properties" not in schema:
+        return schema
+    needed = schema.get("required", ())
+    members = {name: nullable(one) for name, one in schema["properties"].items()}
+    optional = {name: _or_null(one) for name, one in members.items() if name not in needed}
+    return schema | {"properties": members | optional}
+
+
+def _or_null(schema: Schema) -> Schema:
+    """Return the schema of such a value or null."""
+    return {"anyOf": [*(schema["anyOf"] if schema.keys() == {"anyOf"} else (schema,)), NULL]}
+
+
+def given(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the members of an object that are not null: null stands for an absent one."""
+    return {name: value for name, value in body.items() if value is not None}
 
 
 def shown(**properties: Schema) -> Schema:
@@ -77,6 +107,8 @@ def ask_body(settings: Settings) -> Schema:
 
 
 TEXTS = {"anyOf": [TEXT, many(TEXT)]}
+STOP = {"type": "string", "minLength": 1}
+STOP_TEXTS = {"anyOf": [STOP, many(STOP, minItems=1, maxItems=STOPS)]}
 
 
 HIT = shown(

@@ -107,14 +107,20 @@ def _shown(service: Service, upload: Upload) -> dict[str, Any]:
 
 def delete_file(service: Service, call: Call) -> dict[str, Any]:
     """Delete an upload with its documents; those of other uploads and from elsewhere stay."""
-    upload, name = _known(service, call), call.path["c"]
-    with editing(service, name, f"delete {upload.name}", call.request_id) as writer:
+    upload = _known(service, call)
+    delete_documents(service, call, upload)
+    retire(service, upload)
+    return {"id": upload.id, "generation": service.collections.at_commit(call.path["c"]).generation}
+
+
+def delete_documents(service: Service, call: Call, upload: Upload) -> None:
+    """Delete the documents of an upload, but not the upload."""
+    name = f"delete {upload.name}"
+    with editing(service, call.path["c"], name, call.request_id) as writer:
         listed = [d for d in upload.documents if mark_of(writer.take(d)) == upload.id]
         mine = listed or StoredNames(writer).of_upload(upload.name, upload.id)
         writer.delete(mine)
-    retire(service, upload)
     call.sink["deleted"] = len(mine)
-    return {"id": upload.id, "generation": service.collections.at_commit(name).generation}
 
 
 def _known(service: Service, call: Call) -> Upload:

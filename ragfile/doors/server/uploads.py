@@ -4,8 +4,9 @@
     {root}/.state/{id}.json       the name, checksum, collection and state
     {root}/.state/{collection}-{checksum}     the id of the upload with these bytes
 
-A state is queued, indexed or error. A queued upload with an error is tried again later. It is kept on the disk, so that it outlives the process and all
-workers see it.
+A state is queued, indexed or error; a file without a collection is stored. A queued upload with an
+error is tried again later. It is kept on the disk, so that it outlives the process and all workers
+see it.
 """
 
 from __future__ import annotations
@@ -32,6 +33,8 @@ USER = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]{0,63}")
 NOBODY = "local"  # the user if no key is needed
 ABANDONED = 3600.0  # seconds without a change after which bytes without a state are deleted
 LONGEST = 200  # characters of a file's name
+STORED = "stored"  # the state of a file that no collection has taken yet
+WAITING = ("queued", STORED)  # states in which the bytes are needed
 
 
 @dataclass(slots=True)
@@ -61,10 +64,14 @@ class Upload:
     retries: int = 0  # attempts that failed for a reason that may pass
     request_id: str = ""
     created: int = 0
+    purpose: str = ""  # of a file that came through OpenAI's interface
+    batch: str = ""  # the batch that it was last part of, likewise
 
     def shown(self) -> dict[str, Any]:
         """Return the upload ready for JSON."""
-        return asdict(self)
+        fields = asdict(self)
+        del fields["purpose"], fields["batch"]
+        return fields
 
 
 def named(name: str) -> str:
@@ -162,7 +169,7 @@ class Uploads:
 
     def sweep(self) -> int:
         """Delete incomplete and unneeded files that a killed server has left; return their number."""
-        known = {self.path(one) for one in self.all() if one.kept or one.state == "queued"}
+        known = {self.path(one) for one in self.all() if one.kept or one.state in WAITING}
         found = [
             path
             for path in glob.glob(os.path.join(glob.escape(self._root), "*", "????-??-??", "*"))

@@ -40,6 +40,28 @@ def test_the_description_names_every_address_and_no_other(server):
         assert allowed - {"head"} == set(methods)
 
 
+def test_the_description_of_a_server_that_writes_has_its_changes(writable):
+    described = writable.get("/openapi.json").json
+    assert "delete" in described["paths"]["/v1/collections/{c}/documents/{id}"]
+
+
+def test_the_description_bounds_what_a_request_is_checked_for(server, built):
+    described = server.get("/openapi.json").json["paths"]
+    bounded = {"/v1/embeddings": "dimensions", "/v1/chat/completions": "n"}
+    schemas = {
+        name: described[path]["post"]["requestBody"]["content"]["application/json"]["schema"]
+        for path, name in bounded.items()
+    }
+    with ragfile.open(built) as rf:
+        dim = rf.info["dim"]
+    for name, only in (("dimensions", dim), ("n", 1)):
+        allowed = schemas[name]["properties"][name]["anyOf"]
+        assert allowed == [{"type": "integer", "enum": [only]}, {"type": "null"}]
+    body = {"input": "keys"}
+    assert server.post("/v1/embeddings", body | {"dimensions": dim}).status == 200
+    assert server.post("/v1/embeddings", body | {"dimensions": dim + 1}).status == 422
+
+
 @pytest.mark.skipif(
     importlib.util.find_spec("schemathesis") is None, reason="schemathesis is not installed"
 )

@@ -12,6 +12,8 @@ from ragfile.doors.server import schemas as s
 from ragfile.doors.server.failures import HttpFailure
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ragfile.doors.server.operations import Call
     from ragfile.doors.server.settings import Settings
     from ragfile.doors.server.shared_state import Service
@@ -25,15 +27,19 @@ MODELS = s.shown(object=s.TEXT, data=s.many(MODEL))
 EMBEDDINGS = s.shown(object=s.TEXT, model=s.TEXT, data=s.many(s.FREE), usage=s.FREE)
 
 
-def embeddings_body(settings: Settings) -> Schema:
-    """Return the schema of a request; unknown members are ignored."""
+def embeddings_body(settings: Settings, dims: Sequence[int] = ()) -> Schema:
+    """Return the schema of a request; unknown members are ignored.
+
+    `dims` are those of the collections, which only the description of the server knows.
+    """
+    size = {"type": "integer", "enum": list(dims)} if dims else s.POSITIVE
     texts = s.many(s.TEXT, minItems=1, maxItems=2048)
     known = {
-        "model": s.TEXT, "input": {"anyOf": [s.TEXT, texts]}, "dimensions": s.WHOLE,
+        "model": s.TEXT, "input": {"anyOf": [s.TEXT, texts]}, "dimensions": size,
         "encoding_format": {"type": "string", "enum": ["float", "base64"]},
         "input_type": {"type": "string", "enum": list(ROLES)},
     }  # fmt: skip
-    return {"type": "object", "properties": known, "required": ["input"]}
+    return s.nullable({"type": "object", "properties": known, "required": ["input"]})
 
 
 def collection_of(service: Service, call: Call) -> str:
@@ -68,7 +74,7 @@ def _model(name: str) -> dict[str, Any]:
 
 def embeddings(service: Service, call: Call) -> dict[str, Any]:
     """Return the vectors of texts, in order, from the embedder that the file records."""
-    name, body = collection_of(service, call), call.body
+    name, body = collection_of(service, call), s.given(call.body)
     rf = service.collections.at_commit(name)
     texts = [body["input"]] if isinstance(body["input"], str) else body["input"]
     embedder = rf.embedder

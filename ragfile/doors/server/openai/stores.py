@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ragfile.doors.server import schemas as s
 from ragfile.doors.server.failures import HttpFailure
-from ragfile.doors.server.native import document_ids
+from ragfile.doors.server.native import document_ids, text_weight
+from ragfile.doors.server.stored_names import MARK
+from ragfile.doors.server.uploads import ID
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from ragfile.doors.server.operations import Call
     from ragfile.doors.server.settings import Settings
     from ragfile.doors.server.shared_state import Service
+    from ragfile.doors.server.uploads import Upload
     from ragfile.ground.json_schema import Schema
     from ragfile.knowledge_base import KnowledgeBase
     from ragfile.records import Hit
@@ -24,6 +27,7 @@ JOINED = ("and", "or")
 DEEPEST = 32
 FOUND, LARGEST = 10, 50  # results by default and at most, as in OpenAI's API
 FILES, MOST_FILES = 20, 100
+STATUSES = {"queued": "in_progress", "indexed": "completed", "error": "failed"}
 LIST = s.shown(object=s.TEXT, data=s.many(s.FREE), has_more=s.YES)
 STORE = s.shown(id=s.TEXT, object=s.TEXT, name=s.TEXT, status=s.TEXT, file_counts=s.FREE)
 FILE = s.shown(id=s.TEXT, object=s.TEXT, vector_store_id=s.TEXT, status=s.TEXT)
@@ -40,10 +44,10 @@ def search_body(settings: Settings) -> Schema:
     """Return the schema of a search with OpenAI's filters."""
     ranking = {"type": "object", "properties": {"score_threshold": s.NUMBER}}
     most = {"type": "integer", "minimum": 1, "maximum": min(LARGEST, settings.max_k)}
-    return s.record(
+    return s.nullable(s.record(
         ("query",), query={"anyOf": [s.TEXT, s.many(s.TEXT, minItems=1)]}, filters=s.FREE,
         max_num_results=most, ranking_options=ranking, rewrite_query=s.YES,
-    )  # fmt: skip
+    ))  # fmt: skip
 
 
 def stores(service: Service, call: Call) -> dict[str, Any]:
@@ -54,7 +58,7 @@ def stores(service: Service, call: Call) -> dict[str, Any]:
             shown.append(_store(service, name))
         except Exception:  # noqa: BLE001 - GET /v1/collections reports the reason
             continue
-    return _page(shown, has_more=False)
+    return page_of(shown, has_more=False)
 
 
 def store(service: Service, call: Call) -> dict[str, Any]:
@@ -73,7 +77,7 @@ def _store(service: Service, name: str) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _page(shown: Sequence[dict[str, Any]], has_more: bool) -> dict[str, Any]:
+def page_of(shown: Sequence[dict[str, Any]], has_more: bool) -> dict[str, Any]:
     """Return one page of a list."""
     return {
         "object": "list", "data": list(shown), "has_more": has_more,
@@ -83,25 +87,33 @@ def _page(shown: Sequence[dict[str, Any]], has_more: bool) -> dict[str, Any]:
 
 def search(service: Service, call: Call) -> dict[str, Any]:
     """Search a collection; several questions are joined into one."""
-    body, rf = call.body, service.collections.at_commit(call.path["c"])
+    body, rf = s.given(call.body), service.collections.at_commit(call.path["c"])
     queries = [body["query"]] if isinstance(body["query"], str) else body["query"]
-    where = where_of(body["filters"]) if body.get("filters") else None
-    found = rf.search(
-        "\n".join(queries), body.get("max_num_results", FOUND), where=where,
-        request_id=call.request_id,
-    )  # fmt: skip
-    min_score = body.get("ranking_options", {}).get("score_threshold", float("-inf"))
+    options = {"k": FOUND} | file_search_options(body)
+    found = rf.search("\n".join(queries), request_id=call.request_id, **cast("Any", options))
     call.sink |= {"searches": 1, "timings": found.timings, "degraded": found.degraded}
     return {
         "object": "vector_store.search_results.page", "search_query": queries,
-        "data": [_result(hit) for hit in found if hit.score >= min_score],
-        "has_more": False, "next_page": None,
+        "data": list(map(_result, found)), "has_more": False, "next_page": None,
     }  # fmt: skip
+
+
+def file_search_options(given: dict[str, Any]) -> dict[str, Any]:
+    """Return the options of a search for those of OpenAI's file search."""
+    found: dict[str, Any] = {}
+    if given.get("filters"):
+        found["where"] = where_of(given["filters"])
+    if "max_num_results" in given:
+        found["k"] = given["max_num_results"]
+    ranking = s.given(given.get("ranking_options", {}))
+    if "score_threshold" in ranking:
+        found["min_score"] = ranking["score_threshold"]
+    return found
 
 
 def _result(hit: Hit) -> dict[str, Any]:
     return {
-        "file_id": hit.doc_id, "filename": hit.source or hit.doc_id, "score": hit.score,
+        "file_id": file_id_of(hit.doc_id, hit.metadata), "filename": hit.source or hit.doc_id, "score": hit.score,
         "attributes": _attributes(hit.metadata), "content": [{"type": "text", "text": hit.text}],
     }  # fmt: skip
 
@@ -136,19 +148,60 @@ def _refuse_others(given: dict[str, Any], known: tuple[str, ...]) -> None:
         raise HttpFailure(422, reason, param="filters")
 
 
+def file_id_of(doc_id: str, metadata: dict[str, Any]) -> str:
+    """Return the id of a document's file: that of its upload, or its own."""
+    mark = metadata.get(MARK)
+    return mark if isinstance(mark, str) and ID.fullmatch(mark) else doc_id
+
+
 def files(service: Service, call: Call) -> dict[str, Any]:
-    """List one page of the documents as files."""
-    name, asked = call.path["c"], call.query
+    """List one page of the files: documents, and uploads that are not indexed."""
+    name, asked = service.collections.known(call.path["c"]), call.query
+    state = asked.get("filter", "completed")
+    if state != "completed":
+        waiting = [file_of_upload(one) for one in service.uploads.all() if one.collection == name]
+        return listed([one for one in waiting if one["status"] == state], asked)
     rf = service.collections.at_commit(name)
     ids = service.of_commit(rf, "ids", document_ids)
-    if asked.get("filter", "completed") != "completed":
-        ids = []
-    chosen, limit = _chosen(ids, asked), asked.get("limit", FILES)
-    shown = [_file(rf, name, doc_id) for doc_id in chosen[:limit]]
-    return _page(shown, has_more=limit < len(chosen))
+    return _distinct(rf, name, _chosen(service, ids, asked), asked.get("limit", FILES))
 
 
-def _chosen(ids: list[str], asked: dict[str, Any]) -> list[str]:
+def listed(found: list[dict[str, Any]], asked: dict[str, Any]) -> dict[str, Any]:
+    """Return the page that is asked for of entries in the order of their ids."""
+    found.sort(key=lambda one: one["id"])
+    by_id = {one["id"]: one for one in found}
+    chosen, limit = _between(list(by_id), asked), asked.get("limit", FILES)
+    return page_of([by_id[name] for name in chosen[:limit]], has_more=limit < len(chosen))
+
+
+def _distinct(rf: KnowledgeBase, name: str, ids: list[str], limit: int) -> dict[str, Any]:
+    """Return a page of the first files; an upload with several documents is one."""
+    found: dict[str, dict[str, Any]] = {}
+    for doc_id in ids:
+        one = _file(rf, name, doc_id)
+        if one["id"] not in found and len(found) == limit:
+            return page_of(list(found.values()), has_more=True)
+        found.setdefault(one["id"], one)
+    return page_of(list(found.values()), has_more=False)
+
+
+def _chosen(service: Service, ids: list[str], asked: dict[str, Any]) -> list[str]:
+    """Return the ids of documents between the files `after` and `before`, in the requested order."""
+    bounds = {
+        name: _documents_of(service, asked[name]) for name in ("after", "before") if name in asked
+    }
+    is_rising = asked.get("order", "desc") == "asc"
+    ends = {"after": max, "before": min} if is_rising else {"after": min, "before": max}
+    return _between(ids, asked | {name: ends[name](found) for name, found in bounds.items()})
+
+
+def _documents_of(service: Service, file_id: str) -> list[str]:
+    """Return the documents of a file."""
+    upload = service.uploads.get(file_id)
+    return [file_id] if upload is None else upload.documents or [file_id]
+
+
+def _between(ids: list[str], asked: dict[str, Any]) -> list[str]:
     """Return the ids between `after` and `before`, in the requested order.
 
     OpenAI orders by time; all documents of a file have the same one, so the ids decide.
@@ -167,26 +220,53 @@ def _file(rf: KnowledgeBase, name: str, doc_id: str) -> dict[str, Any]:
     stored = rf.rows.find(doc_id)
     if stored is None:
         raise HttpFailure(404, f"no file {doc_id!r:.120} in {name}")
+    metadata = stored.fields.get("metadata", {})
+    return _entry(
+        file_id_of(doc_id, metadata), name, created_at=rf.info["created"] // 10**9,
+        usage_bytes=stored.record.text_size, attributes=_attributes(metadata),
+    )  # fmt: skip
+
+
+def _entry(file_id: str, store: str, **more: object) -> dict[str, Any]:
     return {
-        "id": doc_id, "object": "vector_store.file", "vector_store_id": name, "status": "completed",
-        "created_at": rf.info["created"] // 10**9, "usage_bytes": stored.record.text_size,
-        "last_error": None, "attributes": _attributes(stored.fields.get("metadata", {})),
-        "chunking_strategy": {"type": "other"},
+        "id": file_id, "object": "vector_store.file", "vector_store_id": store,
+        "status": "completed", "last_error": None, "chunking_strategy": {"type": "other"}, **more,
     }  # fmt: skip
+
+
+def file_of_upload(upload: Upload) -> dict[str, Any]:
+    """Return an upload as a file of its store."""
+    error = {"code": "server_error", "message": upload.error}
+    return _entry(
+        upload.id, upload.collection, created_at=upload.created, usage_bytes=upload.size,
+        status=STATUSES[upload.state], attributes=_attributes(upload.metadata),
+        last_error=error if upload.state == "error" else None,
+    )  # fmt: skip
 
 
 def file(service: Service, call: Call) -> dict[str, Any]:
-    """Return one document as a file."""
-    rf = service.collections.at_commit(call.path["c"])
-    return _file(rf, call.path["c"], call.path["id"])
+    """Return one file of a store."""
+    name, file_id = call.path["c"], call.path["id"]
+    upload = service.uploads.get(file_id)
+    if upload is not None and upload.collection == name:
+        return file_of_upload(upload)
+    return _file(service.collections.at_commit(name), name, file_id)
 
 
 def content(service: Service, call: Call) -> dict[str, Any]:
-    """Return the text of a document."""
-    found = service.collections.at_commit(call.path["c"]).document(call.path["id"])
-    if found is None:
+    """Return the text of a file's documents."""
+    rf = service.collections.at_commit(call.path["c"])
+    found = [rf.document(doc_id) for doc_id in _documents_of(service, call.path["id"])]
+    texts = [{"type": "text", "text": document.text} for document in found if document is not None]
+    if not texts:
         raise HttpFailure(404, f"no file {call.path['id']!r:.120} in {call.path['c']}")
     return {
         "object": "vector_store.file_content.page", "has_more": False, "next_page": None,
-        "data": [{"type": "text", "text": found.text}],
+        "data": texts,
     }  # fmt: skip
+
+
+def content_weight(service: Service, call: Call) -> int:
+    """Return the bytes that reading a file takes."""
+    rf = service.collections.at_commit(call.path["c"])
+    return sum(text_weight(rf, doc_id) for doc_id in _documents_of(service, call.path["id"]))
