@@ -3,7 +3,9 @@
     openai:gpt-4.1-mini    a server with OpenAI's /chat/completions (OPENAI_BASE_URL, OPENAI_API_KEY)
     ollama:llama3.2        an Ollama server (OLLAMA_HOST)
 
-Both need the extra `http`. Options follow a name as in a URL,
+    NAME:MODEL             a model that a plugin adds under NAME
+
+Ollama's and OpenAI's need the extra `http`. Options follow a name as in a URL,
 "openai:qwen3?base_url=http://127.0.0.1:8000/v1", or come as keyword arguments. Any object with
 `chat(messages, …)` is a model too: it returns a str or an iterable of them, and receives only the
 parameters that the caller has set.
@@ -17,6 +19,7 @@ from numbers import Integral, Real
 from typing import Any, Protocol, TypeAlias, cast
 
 from ragfile.errors import ModelError, ProviderError
+from ragfile.ground import plugins
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.provider_names import load, split_options
 
@@ -97,12 +100,14 @@ def open_chat(
         return _in_role(spec)
     name, options = split_options(spec, options)
     scheme, _, model = name.partition(":")
-    if scheme not in PROVIDERS or not model:
+    is_plugin = scheme not in PROVIDERS and plugins.has("chat", scheme)
+    if not is_plugin and (scheme not in PROVIDERS or not model):
         raise ModelError(f"no chat model is called {spec!r}: name one as {NAMES}")
-    if offline or is_offline():
+    maker = plugins.load("chat", scheme) if is_plugin else load(PROVIDERS[scheme])
+    if (offline or is_offline()) and not getattr(maker, "is_local", False):
         raise ProviderError(why(f"the chat model {name}"))
     try:
-        return cast("ChatModel", load(PROVIDERS[scheme])(model, **options))
+        return _in_role(cast("ChatModel", maker(model, **options)))
     except TypeError as error:
         raise ModelError(f"{spec}: {error}") from None
 

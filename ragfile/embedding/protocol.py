@@ -9,6 +9,7 @@ its model. A file records that model and rejects vectors of any other.
     onnx:/models/arctic-embed-s    a folder with model.onnx and tokenizer.json           (extra: onnx)
     openai:text-embedding-3-small  a server with OpenAI's /embeddings                    (extra: http)
     ollama:nomic-embed-text        an Ollama server                                      (extra: http)
+    NAME:MODEL                     an embedder that a plugin adds under NAME
 
 Options follow a name as in a URL, "openai:text-embedding-3-small?dimensions=512", or come as
 keyword arguments.
@@ -28,7 +29,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.errors import ModelError, ProviderError
-from ragfile.ground import system
+from ragfile.ground import plugins, system
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.provider_names import load, split_options
 from ragfile.types import Float32s, Floats, StrPath
@@ -161,9 +162,14 @@ def _scheme_and_name(record: Mapping[str, Any]) -> tuple[str, str]:
     if name == "default":
         name = StaticEmbedder().model.name
     scheme, colon, rest = name.partition(":")
-    if not colon or scheme not in PROVIDERS:
+    if not colon or not is_scheme(scheme):
         scheme, rest = "", name
     return scheme, rest.removeprefix("sentence-transformers/").removesuffix(":latest")
+
+
+def is_scheme(name: str) -> bool:
+    """Return whether a name stands for a provider, built in or of a plugin."""
+    return name in PROVIDERS or plugins.has("embedders", name)
 
 
 def told(record: Mapping[str, Any]) -> str:
@@ -283,8 +289,11 @@ def _opened(spec: str | None, offline: bool, options: dict[str, Any]) -> Embedde
     if name == "default":
         return StaticEmbedder(**options)
     scheme, _, model = name.partition(":")
+    if scheme not in PROVIDERS and plugins.has("embedders", scheme):
+        return _plugged(scheme, model, offline, options)
     if scheme not in PROVIDERS or not model:
-        known = ", ".join(["default", "none", *(f"{scheme}:MODEL" for scheme in PROVIDERS)])
+        schemes = [*PROVIDERS, *plugins.names("embedders")]
+        known = ", ".join(["default", "none", *(f"{scheme}:MODEL" for scheme in schemes)])
         raise ModelError(f"no embedder is called {spec!r}: use one of {known}")
     provider = PROVIDERS[scheme]
     if offline and provider.is_remote:
@@ -292,6 +301,14 @@ def _opened(spec: str | None, offline: bool, options: dict[str, Any]) -> Embedde
     if offline:
         options["offline"] = True
     return cast("Embedder", load(provider.maker)(model, **options))
+
+
+def _plugged(scheme: str, model: str, offline: bool, options: dict[str, Any]) -> Embedder:
+    """Open the embedder of a plugin; offline only if its function has `is_local = True`."""
+    maker = plugins.load("embedders", scheme)
+    if offline and not getattr(maker, "is_local", False):
+        raise ProviderError(why(f"the embedder {scheme}:{model}"))
+    return _in_role(cast("Embedder", maker(model, **options)))
 
 
 class FunctionEmbedder:

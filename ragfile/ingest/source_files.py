@@ -23,7 +23,7 @@ from typing import NamedTuple, Self
 
 from ragfile.ground.urls import is_remote, shown
 from ragfile.ingest.ignore_patterns import Ignoring, Rules
-from ragfile.ingest.loaders import is_text, suffixes
+from ragfile.ingest.loaders import has_loader, is_text
 from ragfile.types import Fields, Metadata, Sources
 
 INSTALLED = {"node_modules", "bower_components", "__pycache__", "site-packages", "__MACOSX"}
@@ -210,7 +210,7 @@ class _Walk:
     def __init__(
         self, selection: Selection, wanted: set[str] | None, skipped: list[Skipped]
     ) -> None:
-        self.wanted, self.takes_text = wanted or suffixes(), wanted is None
+        self.wanted, self.takes_text = wanted, wanted is None
         self.skipped, self.ignores = skipped, selection.ignore
         self.include, self.exclude = Rules(selection.include), Rules(selection.exclude)
         self._unknown: list[_WalkEntry] = []  # the files of a folder without a loader
@@ -320,13 +320,16 @@ class _Walk:
             self._skip(path, reason)
         return not reason
 
+    def _is_known(self, suffix: str) -> bool:
+        return has_loader(suffix) if self.wanted is None else suffix in self.wanted
+
     def _unwanted(self, path: str, names: tuple[str, ...], home: str) -> str:
         if self.include and not self.include.covers(names):
             return "not included"
         if not _is_inside(path, home):
             return "a link out of the folder"
         suffix = os.path.splitext(path)[1].lower()
-        if suffix in self.wanted or self.include.names_file(names):
+        if self._is_known(suffix) or self.include.names_file(names):
             return "" if stat.S_ISREG(os.stat(path).st_mode) else "not a regular file"
         return "" if self.takes_text and not suffix and _is_text_file(path) else UNKNOWN
 

@@ -19,6 +19,7 @@ import numpy as np
 import xxhash
 
 from ragfile import _core
+from ragfile.ground import plugins
 from ragfile.ground.extras import optional
 from ragfile.ingest.analysis import STOP_WORDS
 from ragfile.records import Candidate, Hit, Hits, best_first
@@ -85,7 +86,7 @@ def rerank(
 def _scorer(model: str | Reranker | Scorer) -> Scorer:
     """Return the function that scores: a model's `score`, or the function itself."""
     if isinstance(model, str):
-        return CrossEncoder(model).score
+        return named(model).score
     scorer = getattr(model, "score", None) or model
     if not callable(scorer):
         raise TypeError(
@@ -121,7 +122,7 @@ def reordered(
     if model is True:
         scores = _measured(query, texts, before) if texts else []
     else:
-        asked = CrossEncoder(model) if isinstance(model, str) else model
+        asked = named(model) if isinstance(model, str) else model
         scores = [float(score) for score in asked.score(query, texts)] if texts else []
     if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
         raise ValueError("a re-ranking model gives one finite number per text")
@@ -221,6 +222,14 @@ class _Predictor(Protocol):
     def predict(
         self, sentences: list[tuple[str, str]], *, batch_size: int
     ) -> NDArray[np.float32]: ...
+
+
+def named(name: str) -> Reranker:
+    """Return the model of a name: that of a plugin, such as "mine:MODEL", else a cross-encoder."""
+    scheme, _, model = name.partition(":")
+    if plugins.has("rerankers", scheme):
+        return cast("Reranker", plugins.load("rerankers", scheme)(model))
+    return CrossEncoder(name)
 
 
 class CrossEncoder:

@@ -158,6 +158,7 @@ def build(
         ProviderError: An embedding server failed for good.
     """
     check_layout(layout)
+    _refuse_another_format(out)
     chosen = recorded(clusters)
     if index(jobs) < 1:
         raise ValueError(f"jobs is a number of processes from 1, not {jobs}")
@@ -222,6 +223,26 @@ def _looked_at(
         return (), cast("Iterable[Document | Fields]", documents)
     paths = [*first, *sources] if isinstance(sources, Iterator) else sources
     return cast("Sources", paths), None
+
+
+# Suffixes of the formats that convert() writes, and of others that people would open with a program.
+CONVERTED = frozenset(
+    {".ragmd", ".md", ".parquet", ".jsonl", ".ndjson", ".duckdb", ".sqlite", ".db"}
+)
+OTHERS = frozenset({".txt", ".json", ".csv", ".html", ".pdf", ".docx", ".npy", ".npz", ".zip"})
+
+
+def _refuse_another_format(out: StrPath) -> None:
+    """Refuse a name that promises another format than the RAGFile that a build writes."""
+    path = os.fspath(out)
+    stem, suffix = os.path.splitext(path)
+    if suffix.lower() not in CONVERTED | OTHERS:
+        return
+    made = f"{stem}.ragfile"
+    after = f", then ragfile.convert({made!r}, {path!r})" if suffix.lower() in CONVERTED else ""
+    raise ValueError(
+        f"a build writes a RAGFile, and {path} is named like another format: write {made}{after}"
+    )
 
 
 def build_from(

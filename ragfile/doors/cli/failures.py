@@ -36,6 +36,7 @@ SPELLINGS = (
     (re.compile(r"\bpass api_key(?: or another base_url)?"), "another address with ?base_url="),
     (re.compile(r"ragfile\.build\((.+?), 'kb\.ragfile'\)"), "`ragfile build {} -o kb.ragfile`"),
     (re.compile(r"ragfile\.convert\((.+?), 'kb\.ragfile'\)"), "`ragfile convert {} kb.ragfile`"),
+    (re.compile(r"ragfile\.convert\(('[^']+'), ('[^']+')\)"), "`ragfile convert {} {}`"),
 )
 
 

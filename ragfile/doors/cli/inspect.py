@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragfile.doors.cli.options import generation_option, json_option, url_cache_option
-from ragfile.doors.cli.report_lines import described, emit, moment, readable
+from ragfile.doors.cli.report_lines import described, emit, moment, printable, readable
 from ragfile.ground.json_values import is_list
 from ragfile.ground.urls import is_remote
 
@@ -19,14 +19,21 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@click.argument("file", type=click.Path(), required=False)
+@click.option("--plugins", is_flag=True, help="List the plugins that are installed.")
 @generation_option
 @url_cache_option
 @json_option
-def info(file: str, generation: int, cache: str | None, as_json: bool) -> None:
+def info(
+    file: str | None, plugins: bool, generation: int, cache: str | None, as_json: bool
+) -> None:
     """Show a summary of a file."""
     from ragfile.opener import open as open_file
 
+    if plugins:
+        return _show_plugins(as_json)
+    if file is None:
+        raise click.UsageError("name a file, or pass --plugins")
     with open_file(file, generation=generation, cache=cache) as rf:
         facts = rf.info
     if as_json:
@@ -35,6 +42,21 @@ def info(file: str, generation: int, cache: str | None, as_json: bool) -> None:
         shown = _fact(name, value)
         if shown not in (None, "", 0, False) or name in ("chunks", "documents"):
             click.echo(f"{name.replace('_', ' '):>16}  {shown}")
+
+
+def _show_plugins(as_json: bool) -> None:
+    from ragfile.ground.plugins import installed
+
+    found = installed()
+    if as_json:
+        return emit([plugin._asdict() for plugin in found])
+    for plugin in found:
+        package = printable(f"{plugin.package} {plugin.version}".strip())
+        click.echo(
+            f"{plugin.group:>10}  {printable(plugin.name)}  {printable(plugin.value)} ({package})"
+        )
+    if not found:
+        click.echo("no plugins are installed", err=True)
 
 
 def _fact(name: str, value: Any) -> object:  # Any: JSON

@@ -44,6 +44,7 @@ from ragfile.ingest.loaders.contract import (
     UnsupportedType,
 )
 from ragfile.ingest.loaders.front_matter import FrontMatter, front_matter
+from ragfile.ingest.loaders.plugin_loaders import is_plugged, plugged
 
 __all__ = [
     "Extracted",
@@ -54,6 +55,7 @@ __all__ = [
     "Loader",
     "UnsupportedType",
     "front_matter",
+    "has_loader",
     "is_isolated",
     "is_text",
     "loader",
@@ -73,7 +75,13 @@ def register(loader: Loader) -> None:
 
 
 def loader(kind: str) -> Loader:
-    return _LOADERS[kind]
+    """Return the loader of a kind, which can be the name of a plugin."""
+    return _LOADERS[kind] if kind in _LOADERS else plugged(kind)
+
+
+def has_loader(suffix: str) -> bool:
+    """Return whether a loader or a plugin reads files with a suffix."""
+    return suffix in suffixes() or is_plugged(suffix)
 
 
 def are_built_in() -> bool:
@@ -182,12 +190,15 @@ def sniff(raw: bytes, suffix: str = "") -> str:
     by_suffix = next(
         (one.kind for one in reversed(_LOADERS.values()) if suffix in one.suffixes), ""
     )
-    if _is_pdf(raw, by_suffix):
+    is_ours = bool(by_suffix) or not is_plugged(suffix)
+    if is_ours and _is_pdf(raw, by_suffix):
         return "pdf"
-    if raw.startswith(b"PK\x03\x04"):
+    if is_ours and raw.startswith(b"PK\x03\x04"):
         return _sniff_zip(raw, suffix)
     if by_suffix and by_suffix not in _BUILT_IN:
         return by_suffix
+    if not is_ours:
+        return suffix[1:]
     for magic, name in content.FOREIGN.items():
         if raw.startswith(magic) and (len(magic) > 3 or content.is_binary(raw)):
             raise UnsupportedType(f"this is {name}")

@@ -1,0 +1,83 @@
+"""Plugins: what other packages add by entry points, loaded when their name is asked for.
+
+A package names its functions in pyproject.toml, and touches nothing here:
+
+    [project.entry-points."ragfile.loaders"]
+    note = "my_package:parse"               # the suffix .note
+    [project.entry-points."ragfile.embedders"]
+    mine = "my_package:embedder"            # embedder="mine:MODEL"
+
+The entry points of all packages are read once, when the first name is looked up that is not built in.
+`import ragfile` reads and loads none.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragfile.errors import ModelError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from importlib.metadata import EntryPoint
+
+GROUPS = ("loaders", "embedders", "chat", "rerankers")
+
+
+class Plugin(NamedTuple):
+    """What a package adds: its role, its name, where its code is, and the package."""
+
+    group: str
+    name: str
+    value: str
+    package: str
+    version: str
+
+
+def installed() -> list[Plugin]:
+    """Return the plugins of all groups, by group and name, without loading one."""
+    return [_described(group, point) for group in GROUPS for point in _points(group).values()]
+
+
+def has(group: str, name: str) -> bool:
+    """Return whether a package adds a name."""
+    return name in _points(group)
+
+
+def names(group: str) -> list[str]:
+    """Return the names that packages add."""
+    return list(_points(group))
+
+
+@cache
+def load(group: str, name: str) -> Callable[..., object]:
+    """Load a plugin, once per process.
+
+    Raises:
+        ModelError: Its package cannot be imported, or it cannot be called.
+    """
+    point = _points(group)[name]
+    try:
+        loaded: object = point.load()
+    except Exception as error:  # of code that is not ours
+        package = _described(group, point).package
+        raise ModelError(
+            f"the plugin {name} of the package {package} cannot be loaded: {error}"
+        ) from error
+    if not callable(loaded):
+        raise ModelError(f"the plugin {name} is {type(loaded).__name__}, not a function or a class")
+    return loaded
+
+
+@cache
+def _points(group: str) -> dict[str, EntryPoint]:
+    from importlib.metadata import entry_points
+
+    found = sorted(entry_points(group=f"ragfile.{group}"), key=lambda point: point.value)
+    return {point.name: point for point in sorted(found, key=lambda point: point.name)}
+
+
+def _described(group: str, point: EntryPoint) -> Plugin:
+    package, version = ("", "") if point.dist is None else (point.dist.name, point.dist.version)
+    return Plugin(group, point.name, point.value, package, version)
