@@ -32,6 +32,7 @@ _HOMES = {
     "Plan": "records",
     "Policy": "ingest.chunker",
     "ProviderError": "errors",
+    "PullReport": "exchange.pull",
     "RagfileError": "errors",
     "Ready": "qa",
     "RemoteError": "errors",
@@ -55,6 +56,7 @@ _HOMES = {
     "log": "write.history",
     "new_key": "ground.signing_keys",
     "open": "opener",
+    "pull": "exchange.pull",
     "register": "file.custom_sections",
     "reindex": "write.reindex",
     "repair": "write.repair",
@@ -102,6 +104,8 @@ if TYPE_CHECKING:
     from ragfile.exchange.bundles import sign_bundle as sign_bundle
     from ragfile.exchange.bundles import verify_bundle as verify_bundle
     from ragfile.exchange.conversion import convert as convert
+    from ragfile.exchange.pull import PullReport as PullReport
+    from ragfile.exchange.pull import pull as pull
     from ragfile.file.custom_sections import register as register
     from ragfile.file.pairs import PairFile as PairFile
     from ragfile.file.pairs_writer import write_pairs as write_pairs

@@ -16,7 +16,7 @@ from ragfile.file.snapshot import open_snapshot
 from ragfile.file.source import FileSource, RemoteSource
 from ragfile.ground.annotations import deferred
 from ragfile.ground.offline import is_offline, why
-from ragfile.ground.urls import is_dataset, is_remote, shown
+from ragfile.ground.urls import is_dataset, is_remote, local_path, shown
 from ragfile.ground.whole_numbers import whole
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.search.file_rows import FileRows
@@ -87,8 +87,9 @@ def open(
             print(rf.search("How long do pods live?")[0].text)
 
     Args:
-        path: a file, a dataset (a folder, or an s3:// URL that ends with "/"), or a URL (http, https,
-            s3). Of a remote 1.0 file only the needed bytes are fetched; other formats are fetched whole.
+        path: a file, a dataset (a folder, or a bucket's URL that ends with "/"), or a URL (https, http,
+            s3, gs, az, hf, file). Of a remote 1.0 file only the needed bytes are fetched; other formats are
+            fetched whole.
         embedder: a name, or an object that turns questions into vectors. Default: the file's model.
         dim: for a 0.1.0 file: components of a vector, if the file does not record them.
         dialect: for a 0.1.0 file: "strict", "reference" (files of the reference script) or "auto"
@@ -117,8 +118,7 @@ def open(
         SignatureError: none of the trusted keys signed the file.
         RemoteError: a URL cannot be read, or offline is set.
     """
-    if not isinstance(path, str):
-        path = _text_of(path)
+    path = local_path(path if isinstance(path, str) else _text_of(path))
     generation = whole(generation, "generation", 0)
     if is_remote(path) and (offline or is_offline()):
         raise RemoteError(why(shown(path)))
@@ -357,6 +357,7 @@ def verify(
     Raises:
         FormatError: the file cannot be opened at all.
     """
+    path = local_path(os.fspath(path))
     if is_dataset(path):
         from ragfile.shards.verification import verify as verify_dataset
 

@@ -3,19 +3,38 @@
 import os
 from typing import TypeGuard
 
-SCHEMES = ("http", "https", "s3")
+BUCKETS = ("s3", "gs", "az")  # object stores, which can hold datasets too
+SCHEMES = ("http", "https", "hf", *BUCKETS)
+FILE = "file://"
+
+
+def scheme_of(url: str) -> str:
+    """Return a URL's scheme in lower case."""
+    return url.partition("://")[0].lower()
 
 
 def is_remote(path: object) -> TypeGuard[str]:
     """Return whether a path is a URL that can be opened."""
-    return isinstance(path, str) and "://" in path and path.partition("://")[0].lower() in SCHEMES
+    return isinstance(path, str) and "://" in path and scheme_of(path) in SCHEMES
 
 
 def is_dataset(path: str | os.PathLike[str]) -> bool:
-    """Return whether a path names a dataset: a folder with manifests, or an s3:// URL that ends with "/"."""
+    """Return whether a path names a dataset: a folder with manifests, or a bucket's URL that ends with "/"."""
     if is_remote(path):
-        return path[:5].lower() == "s3://" and path.endswith("/")
+        return scheme_of(path) in BUCKETS and path.endswith("/")
     return os.path.isdir(os.path.join(path, "manifests"))
+
+
+def local_path(path: str) -> str:
+    """Return the path that a file:// URL names; other paths as they are."""
+    if path[: len(FILE)].lower() != FILE:
+        return path
+    from urllib.parse import unquote, urlsplit  # not when ragfile is imported: few paths are URLs
+
+    parts = urlsplit(path, allow_fragments=False)
+    if parts.netloc not in ("", "localhost"):
+        raise ValueError(f"{path}: names a file of another machine, {parts.netloc}")
+    return unquote(parts.path)
 
 
 def shown(url: str | os.PathLike[str]) -> str:

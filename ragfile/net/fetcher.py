@@ -3,7 +3,7 @@
     ragfile.open("https://…")   one request for the file's end, one for its front
     _core.Remote                a map of the file's size, which asks for blocks that it lacks
     Fetcher                     pieces → missing ranges → few parallel requests → an unnamed local file
-    HttpObject, S3Object        one request each
+    HttpObject, BucketObject    one request each
 
 The local file is private, sparse and written once: bytes that were fetched never change, whatever
 the server sends later, because the core does not check them again. It is created in the directory
@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from ragfile import _core
 from ragfile.errors import RemoteError
 from ragfile.ground import system
-from ragfile.ground.urls import is_remote, shown
+from ragfile.ground.urls import BUCKETS, SCHEMES, is_remote, scheme_of, shown
 from ragfile.net.block_cache import BlockCache
 from ragfile.net.intervals import ByteRanges, joined, merged, without
 from ragfile.net.retries import Retries, TransientError
@@ -52,13 +52,21 @@ PROGRESS = 1 << 20  # bytes, after which a response that breaks off has attempts
 
 
 class RemoteObject(Protocol):
-    """A file on a server: HttpObject or S3Object."""
+    """A file on a server: HttpObject or BucketObject."""
 
     def open(self, window: int) -> FileEnd: ...
 
     def read(self, at: int, size: int, identity: Identity) -> Iterator[bytes]: ...
 
     def close(self) -> None: ...
+
+
+class KnownBlocks(Protocol):
+    """Blocks that need not be fetched: BlockCache, or those of a local file."""
+
+    def read(self, at: int, size: int, expected: int) -> bytes | None: ...
+
+    def write(self, at: int, data: bytes) -> None: ...
 
 
 class WantedBytes(NamedTuple):
@@ -81,13 +89,17 @@ def mapped(
 
 
 def object_at(url: str, redirects: bool = False) -> RemoteObject:
-    """Return the client for a URL of http, https or s3."""
+    """Return the client for a URL."""
     if not is_remote(url):
-        raise ValueError(f"{url!r} is not a URL of http, https or s3")
-    if url.partition("://")[0].lower() == "s3":
-        from ragfile.net.s3 import S3Object
+        raise ValueError(f"{url!r} is not a URL of {', '.join(SCHEMES)}")
+    if scheme_of(url) in BUCKETS:
+        from ragfile.net.bucket_object import BucketObject
 
-        return S3Object(url)
+        return BucketObject(url)
+    if scheme_of(url) == "hf":
+        from ragfile.net.hugging_face import hub_file
+
+        return hub_file(url)
     from ragfile.net.http import HttpObject
 
     return HttpObject(url, redirects)
@@ -105,6 +117,7 @@ class Fetcher:
         cache: StrPath | None = None,
         redirects: bool = False,
         window: int = WINDOW,
+        known: KnownBlocks | None = None,
     ) -> None:
         self.path = shown(url)
         self._object = object_at(url, redirects)
@@ -115,12 +128,13 @@ class Fetcher:
         self.size = self.identity.size
         self._file = self._blank()
         self.descriptor = self._file.fileno()
-        self._kept = (
-            None if cache is None else BlockCache(os.fspath(cache), self.path, self.identity)
-        )
+        self._kept = known
+        if cache is not None:
+            self._kept = BlockCache(os.fspath(cache), self.path, self.identity)
         self.kept = self._kept is not None
+        self.fetched = len(ending)  # bytes that were sent by the server
         _all.add(self)
-        self._put(at, ending)
+        self.put(at, ending)
         if self._kept is not None:  # a block that begins before the window needs these bytes too
             self._kept.write(at, ending)
         self.fetch([(0, min(FRONT, self.size), None)])
@@ -160,16 +174,16 @@ class Fetcher:
         if lacking and not near:
             self._bring(merged((piece.at, piece.at + piece.size) for piece in lacking))
 
-    def _put_kept(self, cache: BlockCache, piece: WantedBytes) -> bool:
+    def _put_kept(self, cache: KnownBlocks, piece: WantedBytes) -> bool:
         """Copy a piece from the cache, if the cache has it."""
         if piece.expected is None:
             return False
         data = cache.read(piece.at, piece.size, piece.expected)
         if data is not None:
-            self._put(piece.at, data)
+            self.put(piece.at, data)
         return data is not None
 
-    def _put(self, at: int, data: bytes) -> None:
+    def put(self, at: int, data: bytes | memoryview) -> None:
         """Write the bytes that are not in the local file yet."""
         view = memoryview(data)
         with self._changed:
@@ -239,7 +253,9 @@ class Fetcher:
         def read() -> None:
             nonlocal at
             for data in self._object.read(at, end - at, self.identity):
-                self._put(at, data)
+                self.put(at, data)
+                with self._changed:
+                    self.fetched += len(data)
                 if self._kept is not None:
                     self._kept.write(at, data)
                 at += len(data)

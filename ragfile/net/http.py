@@ -63,12 +63,17 @@ class ContentRange(NamedTuple):
 
 
 class HttpObject:
-    """The file at one URL. Threads can share it; a forked child opens its own connections."""
+    """The file at one URL. Threads can share it; a forked child opens its own connections.
 
-    def __init__(self, url: str, redirects: bool = False) -> None:
+    token is sent to the URL's own host only; name stands for the URL in errors.
+    """
+
+    def __init__(
+        self, url: str, redirects: bool = False, *, token: str | None = None, name: str = ""
+    ) -> None:
         self._http = optional("httpx2", "opening a URL")
         self._url = self._final_url = url
-        self._shown = shown(url)
+        self._shown, self._token = name or shown(url), token
         self._may_change_host = redirects or bool(os.environ.get("RAGFILE_REDIRECTS"))
         self._client: httpx2.Client | None = None
         self._process: int | None = None
@@ -240,9 +245,16 @@ class HttpObject:
         """Send one GET and read the response's head, within TIMEOUT seconds in all."""
         client = self._connected()
         trace = {"trace": self._watchdog.note}
-        request = client.build_request("GET", url, headers=headers, extensions=trace)
+        sent = {**headers, **self._credentials(url)}
+        request = client.build_request("GET", url, headers=sent, extensions=trace)
         with self._watchdog.within(TIMEOUT):
             return client.send(request, stream=True)
+
+    def _credentials(self, url: str) -> dict[str, str]:
+        """Return the headers that prove access, none for the target of a redirect elsewhere."""
+        if self._token is None or _origin(url) != _origin(self._url):
+            return {}
+        return {"Authorization": f"Bearer {self._token}"}
 
     def _allowed(self, source: str, target: str) -> str:
         """Return the target of a redirect; raise RemoteError if it must not be followed."""
@@ -277,6 +289,12 @@ class HttpObject:
 def _identity(response: httpx2.Response, size: int) -> Identity:
     tag = response.headers.get("etag")
     return Identity(size, tag, None if tag else response.headers.get("last-modified"))
+
+
+def _origin(url: str) -> tuple[str, str | None, int | None]:
+    """Return a URL's scheme, host and port."""
+    parts = urlsplit(url)
+    return parts.scheme, parts.hostname, parts.port
 
 
 def _host_and_port(parts: SplitResult) -> tuple[str | None, int | None]:

@@ -289,7 +289,7 @@ def add(
     """Add folders, globs and files to a dataset. Documents of changed files are replaced; none is removed.
 
     Args:
-        path: A folder or an s3:// URL of a dataset.
+        path: A folder or a bucket's URL of a dataset.
         sources: Folders, globs and files.
         options: Options of sync, such as documents=.
 
@@ -309,7 +309,7 @@ def sync(
     Only shards with a changed document are touched. If another writer commits first, the change is repeated on top.
 
     Args:
-        path: A folder or an s3:// URL of a dataset.
+        path: A folder or a bucket's URL of a dataset.
         sources: Folders, globs and files.
         options: dry_run (only report), documents (Document objects to add), tags and metadata for every document that is
             read (by default, those of the build), embedder, embedding_cache, limits, errors, encoding, message, created,
@@ -407,7 +407,7 @@ def delete(
     Older generations still hold them, until vacuum removes those.
 
     Args:
-        path: A folder or an s3:// URL of a dataset.
+        path: A folder or a bucket's URL of a dataset.
         ids: An id, or several.
         checksums: SHA-256 checksums of sources.
         where: A filter on metadata.
@@ -492,7 +492,7 @@ def compact(
     """Assign the documents to shards again. Answers stay the same, to the bit.
 
     Args:
-        path: A folder or an s3:// URL of a dataset.
+        path: A folder or a bucket's URL of a dataset.
         shards: Number of shards; by default, the present one.
         by: Assignment: "range" (the default), "hash" or a function from an id to a number.
         message: Message of the generation.

@@ -107,7 +107,7 @@ def sign(
     Objects that the key has not signed before are read once.
 
     Args:
-        path: A folder or an s3:// URL.
+        path: A folder or a bucket's URL.
         key: The private key, or its file or bytes.
         signer: Your name, for people; it is part of the statement.
         signed: The time of signing; by default, now.

@@ -18,7 +18,7 @@ def log(path: StrPath) -> list[dict[str, Any]]:
     """List the generations that can still be opened, newest first.
 
     Args:
-        path: A folder or an s3:// URL of a dataset.
+        path: A folder or a bucket's URL of a dataset.
 
     Returns:
         For each generation its number, time (nanoseconds since 1970), message, chunks and bytes. `added` or `deleted` is
@@ -49,7 +49,7 @@ def stale(
     """Return the documents that were cut by another policy, or embedded by another model, than the dataset's.
 
     Args:
-        path: A folder or an s3:// URL of a dataset.
+        path: A folder or a bucket's URL of a dataset.
         chunking: The policy to compare with; by default, the dataset's.
         embedder: The embedder to compare with; by default, the dataset's.
 

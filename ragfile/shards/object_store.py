@@ -1,6 +1,6 @@
-"""A dataset under a prefix of a bucket, through obstore: s3://bucket/prefix/.
+"""A dataset under a prefix of a bucket, through obstore: s3://, gs:// or az://bucket/prefix/.
 
-Credentials, region and endpoint come from the environment, as for single files (net/s3.py). A manifest is created with
+Credentials, region and endpoint come from the environment, as for single files (net/bucket_object.py). A manifest is created with
 `If-None-Match: *`, which is atomic on S3, Google Cloud Storage and Azure. A store without it is unsafe for two writers.
 """
 
@@ -15,7 +15,7 @@ from urllib.parse import urlsplit
 from ragfile.errors import RemoteError
 from ragfile.ground.extras import optional
 from ragfile.ground.offline import is_offline, why
-from ragfile.net.s3 import store_of
+from ragfile.net.bucket_object import store_of
 from ragfile.shards.stores import Listed
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class Bucket:
     def __init__(self, root: str) -> None:
         self.root = root.rstrip("/") + "/"
         parts = urlsplit(self.root, allow_fragments=False)
-        self._prefix, self._bucket = parts.path.removeprefix("/"), parts.netloc
+        self._prefix = parts.path.removeprefix("/")
         self._made: tuple[int, object] | None = None  # the process, its store
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -46,7 +46,7 @@ class Bucket:
         if is_offline():
             raise RemoteError(why(self.root))
         if self._made is None or self._made[0] != os.getpid():
-            self._made = os.getpid(), store_of(self._bucket)
+            self._made = os.getpid(), store_of(self.root)
         return self._made[1]
 
     @property

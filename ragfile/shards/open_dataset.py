@@ -26,7 +26,7 @@ class Dataset(KnowledgeBase):
     """A dataset that is open for questions, as ragfile.open() returns it.
 
     Args:
-        path: A folder or an s3:// URL.
+        path: A folder or a bucket's URL.
         embedder: Embeds questions; by default, the embedder that the dataset was built with.
         generation: The generation to open; 0 for the newest.
         embedding_cache: A file that caches embeddings.

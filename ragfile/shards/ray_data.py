@@ -116,7 +116,7 @@ def ask(
 
     Args:
         questions: A Ray Dataset with a column `question`.
-        path: A folder or an s3:// URL of a dataset.
+        path: A folder or a bucket's URL of a dataset.
         k: Number of passages for each question.
         batch: Number of questions in a batch.
         workers: Number of actors, 1 by default.
@@ -146,7 +146,7 @@ def map_batches(
     """Search for many questions, over Ray actors that keep the dataset open. For a Ray Dataset of questions, use `ask`.
 
     Args:
-        path: A folder or an s3:// URL of a dataset.
+        path: A folder or a bucket's URL of a dataset.
         questions: The questions.
         k: Number of passages for each question.
         batch: Number of questions in a batch.
@@ -168,7 +168,7 @@ def read_ragfile(
     """Read the chunks of a dataset as a Ray Dataset, with one read task for each shard.
 
     Args:
-        path: A folder or an s3:// URL of a dataset.
+        path: A folder or a bucket's URL of a dataset.
         vectors: Read the column `embedding`.
         cache: A folder that caches blocks of remote shards.
 

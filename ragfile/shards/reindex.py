@@ -58,7 +58,7 @@ def reindex(
     """Chunk or embed a dataset again, with another policy or model, in one commit that touches all documents.
 
     Args:
-        path: A folder or an s3:// URL.
+        path: A folder or a bucket's URL.
         chunking: The new chunk policy; by default, the dataset's.
         embedder: The new embedder; by default, the dataset's.
         message: Message of the generation.

@@ -59,7 +59,7 @@ class Store(Protocol):
 
 
 def place(root: StrPath) -> Store:
-    """Return the store at a path or an s3:// URL."""
+    """Return the store at a path or a bucket's URL."""
     if is_remote(root):
         from ragfile.shards.object_store import Bucket
 

@@ -32,7 +32,7 @@ def vacuum(
     are removed. Objects of a commit that failed can be removed once another commit has succeeded.
 
     Args:
-        path: A folder or an s3:// URL.
+        path: A folder or a bucket's URL.
         days: Age from which objects are removed, so that readers can finish with older generations.
         keep: Number of newest generations to keep; by default, all.
         dry_run: Only list the objects.

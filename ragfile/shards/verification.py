@@ -39,7 +39,7 @@ def verify(
     """Check a dataset, or a random sample of its shards.
 
     Args:
-        path: A folder or an s3:// URL.
+        path: A folder or a bucket's URL.
         generation: The generation to check; 0 for the newest.
         sample: Number of shards to check; by default, all, and then the statistics as well.
         full: Check every block, not only the structure.

@@ -1,6 +1,7 @@
 """The promises of the seam to the operating system."""
 
 import contextlib
+import faulthandler
 import mmap
 import os
 import resource
@@ -181,6 +182,7 @@ def test_peak_memory_is_in_bytes():
 
 def test_a_crash_leaves_no_core(tmp_path):
     def work():
+        faulthandler.disable()  # pytest's would print where the child stood
         os.chdir(tmp_path)
         system.forbid_core_dumps()
         os.abort()

@@ -56,7 +56,7 @@ def bucket(request, monkeypatch):
     monkeypatch.setenv("AWS_ALLOW_HTTP", "true")
     monkeypatch.setenv("AWS_SKIP_SIGNATURE", "true")
     monkeypatch.setenv("AWS_REGION", "eu-west-1")
-    monkeypatch.setattr("ragfile.net.s3.RETRIES", {"max_retries": 0})
+    monkeypatch.setattr("ragfile.net.bucket_object.RETRIES", {"max_retries": 0})
     yield "s3://b/p"
     server.shutdown()
     server.server_close()

@@ -4,6 +4,7 @@ import contextlib
 import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
 
 
 class _Quiet(ThreadingHTTPServer):
@@ -78,7 +79,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._get()
 
     def _get(self):
-        owner, name = self.owner, self.path.lstrip("/").partition("?")[0]
+        owner, name = self.owner, unquote(self.path.lstrip("/").partition("?")[0])
         if owner.latency:
             time.sleep(owner.latency)
         data = owner.files.get(name)

@@ -127,7 +127,7 @@ def build(
 ) -> None:
     """Build a file from folders, globs and files. "-" reads their names from stdin.
 
-    With --shards, or an output that ends with "/", build a dataset in a folder or at an s3:// URL.
+    With --shards, or an output that ends with "/", build a dataset in a folder or at a bucket's URL.
     """
     from dataclasses import asdict
 

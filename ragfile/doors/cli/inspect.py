@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -21,13 +22,25 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("file", type=click.Path(), required=False)
 @click.option("--plugins", is_flag=True, help="List the plugins that are installed.")
+@click.option(
+    "--root", envvar="RAGFILE_ROOT", metavar="FOLDER", type=click.Path(exists=True, file_okay=False),
+    help="Compare the file with this folder, from which it was built.",
+)  # fmt: skip
 @generation_option
 @url_cache_option
 @json_option
 def info(
-    file: str | None, plugins: bool, generation: int, cache: str | None, as_json: bool
+    file: str | None,
+    plugins: bool,
+    root: str | None,
+    generation: int,
+    cache: str | None,
+    as_json: bool,
 ) -> None:
-    """Show a summary of a file."""
+    """Show a summary of a file.
+
+    With --root, also show whether the source folder has changed since.
+    """
     from ragfile.opener import open as open_file
 
     if plugins:
@@ -35,11 +48,11 @@ def info(
     if file is None:
         raise click.UsageError("name a file, or pass --plugins")
     with open_file(file, generation=generation, cache=cache) as rf:
-        facts = rf.info
+        facts: dict[str, Any] = {**rf.info, "sources": _sources(rf, root)}
     if as_json:
         return emit(facts)
     for name, value in facts.items():
-        shown = _fact(name, value)
+        shown = _sync_advice(value, file, root) if name == "sources" else _fact(name, value)
         if shown not in (None, "", 0, False) or name in ("chunks", "documents"):
             click.echo(f"{name.replace('_', ' '):>16}  {shown}")
 
@@ -57,6 +70,26 @@ def _show_plugins(as_json: bool) -> None:
         )
     if not found:
         click.echo("no plugins are installed", err=True)
+
+
+def _sources(rf: KnowledgeBase | PairFile, root: str | None) -> dict[str, int] | None:
+    """Return how many files of a folder differ from the file; None without a folder."""
+    from ragfile.search.file_rows import FileRows
+    from ragfile.write.source_state import source_state
+
+    rows = getattr(rf, "rows", None)
+    if root is None or not isinstance(rows, FileRows) or is_remote(rows.path):
+        return None
+    return source_state(rows, root)._asdict()
+
+
+def _sync_advice(state: dict[str, int] | None, file: str, root: str | None) -> str:
+    """Format the state of the sources, with the command that follows them."""
+    if state is None or root is None:
+        return ""
+    differing = ", ".join(f"{count} {how}" for how, count in state.items() if count)
+    command = f"ragfile sync {shlex.quote(file)} {shlex.quote(root)}"
+    return f"{differing}: run `{command}`" if differing else "up to date"
 
 
 def _fact(name: str, value: Any) -> object:  # Any: JSON

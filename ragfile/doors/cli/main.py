@@ -36,6 +36,7 @@ class Doors(click.Group):
         "inspect": ("inspect", "inspect"),
         "keys": ("keys", "keys_command"),
         "mcp": ("mcp", "mcp_command"),
+        "pull": ("pull", "pull_command"),
         "repair": ("repair", "repair_command"),
         "search": ("search", "search"),
         "serve": ("serve", "serve_command"),

@@ -1,0 +1,273 @@
+"""Bring a local file up to date with the file at a URL, fetching only the blocks that it lacks.
+
+A RAGFile records a hash of each block. Blocks that the local file has, at the same place or anywhere
+else, are copied from it and the rest is fetched. If the local file is an earlier state of the remote
+one, all of its bytes are kept and only the commits after it are fetched. The result is verified as a
+whole before it replaces the local file in one step.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import unquote, urlsplit
+
+from ragfile import _core
+from ragfile.embedding.protocol import same_model
+from ragfile.errors import ConflictError, CorruptError, FormatError, ModelError, SignatureError
+from ragfile.file.config import read_config
+from ragfile.file.signatures import require, signatures
+from ragfile.ground.atomic_replace import spare_unless_ragfile
+from ragfile.ground.signing_keys import PublicKey
+from ragfile.ground.urls import is_dataset, is_remote, shown
+from ragfile.net.fetcher import Fetcher
+from ragfile.types import StrPath
+from ragfile.write.repair import TAIL
+
+BLOCK = 1 << 16  # the unit of a section's hashes
+FOOTER = 64  # bytes at the end of a commit
+CHUNK = 1 << 24
+CURRENT = b"RAGFILE\1"
+
+
+@dataclass(frozen=True, slots=True)
+class PullReport:
+    """The result of a pull.
+
+    Attributes:
+        path: The local file.
+        size: Its size in bytes.
+        fetched: Bytes that were fetched.
+        is_changed: Whether the file was written.
+        generation: The number of its newest commit.
+    """
+
+    path: str
+    size: int
+    fetched: int
+    is_changed: bool
+    generation: int
+
+
+def pull(
+    url: str, path: StrPath | None = None, *, trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
+    replace: bool = False, redirects: bool = False,
+) -> PullReport:  # fmt: skip
+    """Make a local file equal to the file at a URL, fetching only what has changed.
+
+    The new file is verified before it replaces the old one; open readers keep the old one until
+    `refresh()`.
+
+    Args:
+        url: The URL of a 1.0 file: https, http, s3, gs, az or hf.
+        path: The local file. Defaults to the last part of the URL, in the current folder.
+        trusted: Public keys (files, or their text). One of them must have signed the new file.
+        replace: Replace a local file that is not an earlier state of the remote one, or that has
+            another embedding model.
+        redirects: Follow redirects to other hosts.
+
+    Returns:
+        A report: what was fetched, and the newest generation.
+
+    Raises:
+        ConflictError: The local file is not an earlier state of the remote one: it was changed here, or
+            the remote one was rebuilt or compacted.
+        ModelError: The files have different embedding models.
+        SignatureError: None of the trusted keys signed the file, or the local file is signed and no
+            key is named.
+        RemoteError: The URL cannot be read.
+        FormatError: The remote file is damaged, or not of version 1.0.
+    """
+    _check_url(url)
+    out = os.fspath(path) if path is not None else _name_of(url)
+    keys = None if trusted is None else [PublicKey.of(key) for key in trusted]
+    spare_unless_ragfile(out)
+    with _held(out) as local:
+        pulled = _Pull(url, redirects, local)
+        if local is not None:
+            _check_signed(local, out, keys)
+            pulled.check_replaces(local, out, replace)
+        if not pulled.is_equal:
+            pulled.fetch()
+        reader = pulled.checked(keys)
+        if not pulled.is_equal:
+            _write(out, pulled.remote, local is not None)
+    size, generation = len(pulled.remote), reader.commit["generation"]
+    return PullReport(out, size, pulled.fetched, not pulled.is_equal, generation)
+
+
+def _check_url(url: str) -> None:
+    if not is_remote(url):
+        raise ValueError(f"{url!r} is not a URL that can be fetched: copy the file instead")
+    if is_dataset(url):
+        raise ValueError(
+            f"{shown(url)} is a dataset: `ragfile convert {shown(url)} kb.ragfile` makes one file of it"
+        )
+
+
+def _name_of(url: str) -> str:
+    name = unquote(urlsplit(url).path.rstrip("/").rpartition("/")[2])
+    if not name or name in (".", ".."):
+        raise ValueError(f"{shown(url)} ends without a name: name the local file")
+    return name
+
+
+@contextmanager
+def _held(path: str) -> Iterator[_core.Map | None]:
+    """Lock a file against writers and yield its bytes, or None if there is none."""
+    if not os.path.exists(path) or os.path.getsize(path) == 0:
+        yield None
+        return
+    held = _core.Held(path)
+    try:
+        yield _core.Map(path)
+    finally:
+        held.close()
+
+
+class LocalBlocks:
+    """The blocks of a local file by their hashes: what the fetcher need not fetch."""
+
+    def __init__(self, local: _core.Map) -> None:
+        self._bytes = memoryview(local)
+        self._places: dict[int, tuple[int, int]] | None = None
+
+    def read(self, at: int, size: int, expected: int) -> bytes | None:
+        """Return a block with this hash from its place in the remote file, or from any other."""
+        found = bytes(self._bytes[at : at + size])
+        if len(found) == size and _core.hash64(found) == expected:
+            return found
+        if self._places is None:
+            self._places = dict(self._hashed())
+        place = self._places.get(expected)
+        return None if place is None or place[1] != size else bytes(self._bytes[place[0] :][:size])
+
+    def write(self, at: int, data: bytes) -> None:
+        """Store nothing: the fetched file is written as a whole."""
+
+    def _hashed(self) -> Iterator[tuple[int, tuple[int, int]]]:
+        """Yield the hash of each block of the newest commit with its place."""
+        for entry in _core.Reader(self._bytes.obj).entries:
+            for at in range(0, entry["size"], BLOCK):
+                start, size = entry["at"] + at, min(BLOCK, entry["size"] - at)
+                yield _core.hash64(self._bytes[start : start + size]), (start, size)
+
+
+class _Pull:
+    """The file at a URL, fetched beside the local file that it may continue."""
+
+    def __init__(self, url: str, redirects: bool, local: _core.Map | None) -> None:
+        self._local = local
+        known = None if local is None else LocalBlocks(local)
+        self._fetcher = Fetcher(url, redirects=redirects, known=known)
+        self.remote = _core.Remote(self._fetcher)
+        if self.remote.read(0, len(CURRENT)) != CURRENT:
+            raise FormatError(
+                f"{self.remote.path}: only files of version 1.0 are pulled: download it", at=0
+            )
+        self._continues = local is not None and self._is_earlier(local)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the local file is the remote one already."""
+        return self._continues and self._local is not None and len(self._local) == len(self.remote)
+
+    @property
+    def fetched(self) -> int:
+        return self._fetcher.fetched
+
+    def _is_earlier(self, local: _core.Map) -> bool:
+        """Return whether the local file ends with a commit that the remote one has at the same place.
+
+        The footer holds the hash of the commit's table, which holds those of its blocks.
+        """
+        size = len(local)
+        if not FOOTER <= size <= len(self.remote):
+            return False
+        ends_so = bytes(memoryview(local)[size - FOOTER :])
+        return self.remote.read(size - FOOTER, FOOTER) == ends_so and _ends_with_commit(local)
+
+    def check_replaces(self, local: _core.Map, path: str, replace: bool) -> None:
+        """Raise for a local file with another model, or with changes that would be lost."""
+        if replace:
+            return
+        _check_model(_core.Reader(local), _core.Reader(self.remote), path)
+        if not self._continues:
+            raise ConflictError(
+                f"{path} is not an earlier state of {self.remote.path}: it was changed here, or the "
+                "other was rebuilt or compacted; replace=True (--replace) gives up the local file"
+            )
+
+    def fetch(self) -> None:
+        """Take the blocks that the local file has, and fetch the others."""
+        if self._local is not None and self._continues:
+            whole = memoryview(self._local)
+            for at in range(0, len(whole), CHUNK):
+                self._fetcher.put(at, whole[at : at + CHUNK])
+        else:
+            reader = _core.Reader(self.remote)
+            named = [reader.section(e["name"], e["segment"]) for e in reader.entries]
+            sections = [section for section in named if section is not None]
+            _core.ready([(section, 0, 0) for section in sections])  # the hashes of their blocks
+            _core.ready([(section, 0, len(section)) for section in sections])
+        self.remote.fetch_all()
+
+    def checked(self, keys: Sequence[PublicKey] | None) -> _core.Reader:
+        """Verify the whole file, and its signature if keys are given."""
+        data = self._local if self.is_equal and self._local is not None else self.remote
+        reader = _core.Reader(data)
+        faults, _ = reader.verify(True)
+        for kind, at, what, section in (fault for fault in faults if fault[2] != TAIL):
+            raise CorruptError(f"{self.remote.path}: {kind}: {what}", at=at, section=section)
+        if keys is not None:
+            require(reader, keys, self.remote.path)
+        return reader
+
+
+def _ends_with_commit(local: _core.Map) -> bool:
+    try:
+        return not _core.Reader(local).commit["tail"]
+    except FormatError:
+        return False
+
+
+def _check_signed(local: _core.Map, path: str, keys: Sequence[PublicKey] | None) -> None:
+    """Raise SignatureError for a signed file that would be replaced by any."""
+    if keys is not None:
+        return
+    with suppress(FormatError):  # a damaged file has no signature to defend
+        if signatures(_core.Reader(local)):
+            raise SignatureError(
+                f"{path} is signed: name the key that must have signed the new file with trusted= (--key)"
+            )
+
+
+def _check_model(old: _core.Reader, new: _core.Reader, path: str) -> None:
+    before, after = _model_of(old, path), _model_of(new, path)
+    if before and after and not same_model(before, after):
+        raise ModelError(
+            f"{path} was built with {before.get('name')}, the remote file with {after.get('name')}; "
+            "replace=True (--replace) takes the new model"
+        )
+
+
+def _model_of(reader: _core.Reader, path: str) -> dict[str, Any]:  # Any: JSON
+    section = reader.section("rag.config")
+    if section is None:
+        return {}
+    section.check()
+    return read_config(bytes(section), path).get("model") or {}
+
+
+def _write(path: str, remote: _core.Remote, is_held: bool) -> None:
+    file = _core.Replacement(path)
+    try:
+        whole = memoryview(remote)
+        for at in range(0, len(whole), CHUNK):
+            file.write(whole[at : at + CHUNK])
+        file.publish(is_held)
+    finally:
+        file.close()
