@@ -20,6 +20,7 @@ from ragfile.adapters.sqlrooms_results import print_results, reciprocal_rank_fus
 from ragfile.embedding.protocol import PROVIDERS, open_embedder, same_model
 from ragfile.errors import ModelError, ProviderError
 from ragfile.exchange.sqlrooms_facts import CHARACTERS_A_TOKEN, described, source_document
+from ragfile.ground.call_site import stack_level
 from ragfile.ground.extras import optional
 from ragfile.ingest import document_loader, source_files
 from ragfile.ingest.analysis import Analysis
@@ -186,7 +187,8 @@ def _embedder(name: str) -> tuple[str, Embedder | None]:
     if made is not None:
         return spec, made
     warnings.warn(
-        f"{name} cannot be loaded ({reason}); the built-in model is used instead", stacklevel=3
+        f"{name} cannot be loaded ({reason}); the built-in model is used instead",
+        stacklevel=stack_level(),
     )
     return "default", open_embedder("default")
 
@@ -199,7 +201,7 @@ def _read(sources: Iterable[SourceFile]) -> Iterator[Document]:
             document.metadata["file_path"] = document.source
             yield document
     for failure in reading.failures:
-        warnings.warn(f"{failure.path} is skipped: {failure.reason}", stacklevel=2)
+        warnings.warn(f"{failure.path} is skipped: {failure.reason}", stacklevel=stack_level())
 
 
 def hybrid_query(
@@ -285,7 +287,8 @@ def _query(
         hits = rf.search(query_text, top_k, **options)
         if hits.degraded:
             warnings.warn(
-                f"{db_path}: {hits.degraded}: the other retriever answers alone", stacklevel=3
+                f"{db_path}: {hits.degraded}: the other retriever answers alone",
+                stacklevel=stack_level(),
             )
         documents: dict[str, dict[str, Any]] = {}
         if include_source_docs:
@@ -336,12 +339,13 @@ def validate_embedding_model(
         {"name": model_name}, {"name": found["model"]}
     ):
         warnings.warn(
-            f"{db_path} was built with {found['model']}, not with {model_name}", stacklevel=2
+            f"{db_path} was built with {found['model']}, not with {model_name}",
+            stacklevel=stack_level(),
         )
         return False
     if expected_dimensions and expected_dimensions != found["dims"]:
         message = f"{db_path} has vectors of {found['dims']} dimensions, not {expected_dimensions}"
-        warnings.warn(message, stacklevel=2)
+        warnings.warn(message, stacklevel=stack_level())
         return False
     return True
 

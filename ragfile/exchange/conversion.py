@@ -19,6 +19,7 @@ from ragfile.exchange.faiss import json_pair
 from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.ragmd import ragmd_reader
 from ragfile.ground.atomic_replace import spare, spare_folder
+from ragfile.ground.call_site import stack_level
 from ragfile.ground.extras import missing, optional
 from ragfile.ground.urls import is_dataset
 from ragfile.types import ByteOrder, Padding, PairPrecision, StrPath
@@ -79,7 +80,7 @@ def convert(
     collection.model_name = collection.model_name or embedder
     if lost := len(collection.dangling()):
         what = f"{lost} of {len(collection)} rows refer to documents or chunks that are not there; they are kept as they are"
-        warnings.warn(what, UserWarning, stacklevel=2)
+        warnings.warn(what, UserWarning, stacklevel=stack_level())
     write(collection, dst, to=to, **options)
     return collection
 
@@ -131,7 +132,7 @@ def format_of(src: Place) -> str:
         warnings.warn(
             f"{src} is named like {by_suffix} but holds {found}; its content decides",
             UserWarning,
-            stacklevel=3,
+            stacklevel=stack_level(),
         )
     return found
 

@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.file.pairs_dialects import PairSource, Reference, Report, Strict, VectorLayout
+from ragfile.ground.call_site import stack_level
 from ragfile.types import (
     ByteOrder,
     Dialect,
@@ -97,7 +98,9 @@ class PairFile:
                 source = Reference(self._data, self._given_dim)
             except FormatError:
                 raise strict from None
-            warnings.warn(f"{self.name}: read in the reference dialect ({strict})", stacklevel=4)
+            warnings.warn(
+                f"{self.name}: read in the reference dialect ({strict})", stacklevel=stack_level()
+            )
             return source
 
     def __enter__(self) -> Self:

@@ -68,6 +68,16 @@ class Option:
         return f"at least {self.minimum:g}" if self.minimum > -inf else "below infinity"
 
 
+# Names of other libraries for our options, and for `k`, which every call has.
+FOREIGN = {
+    **dict.fromkeys(("top_k", "topk", "limit", "n_results", "num_results", "size"), "k"),
+    **dict.fromkeys(("filter", "filters", "query_filter", "metadata_filter"), "where"),
+    **dict.fromkeys(("threshold", "score_threshold", "similarity_threshold"), "min_score"),
+    **dict.fromkeys(("reranker", "rerank_model"), "rerank"),
+    **dict.fromkeys(("search_type", "query_type"), "mode"),
+}
+
+
 class OptionTable:
     """The options of a record by name, and the checks of the values that a call is given."""
 
@@ -101,7 +111,8 @@ class OptionTable:
     def _unknown(self, name: str) -> TypeError:
         from difflib import get_close_matches  # only a mistake needs it
 
-        near = get_close_matches(name, self.options, 1)
+        meant = FOREIGN.get(name)
+        near = [meant] if meant else get_close_matches(name, self.options, 1)
         hint = f": did you mean {near[0]!r}?" if near else ""
         return TypeError(
             f"{self.call}() has no option {name!r}{hint or '.'} It has {', '.join(self.options)}"

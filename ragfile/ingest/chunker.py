@@ -26,11 +26,12 @@ import hashlib
 import json
 import re
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias, cast
 
 from ragfile import text as texts
+from ragfile.ground.call_site import stack_level
 from ragfile.ingest.chunk_paths import below, name_in_words, title_of
 from ragfile.ingest.markdown_titles import PATH, front_title, path_of
 from ragfile.ingest.piece_joiner import MAX_CHARS, MAX_UNIT_TOKENS, WORD, JoinLimits
@@ -104,7 +105,9 @@ class Policy:
                 f"chunk overlap must be at least 0 and less than the size {size}, not {overlap}"
             )
         if self.kind not in _WORDS_COUNT and size < SMALL:
-            warnings.warn(f"chunks of {size} characters hardly hold a sentence", stacklevel=3)
+            warnings.warn(
+                f"chunks of {size} characters hardly hold a sentence", stacklevel=stack_level()
+            )
         object.__setattr__(self, "size", size)
         object.__setattr__(self, "overlap", overlap)
         self._bound("max_chars", MAX_CHARS)
@@ -137,6 +140,11 @@ class Policy:
             return value or cls()
         if isinstance(value, str):
             return cls._parse(value)
+        if not isinstance(value, Mapping):
+            raise TypeError(
+                "chunking is a name such as 'markdown' or 'words:200/40', a Policy, or a dict of its "
+                f"fields, not {value!r}"
+            )
         if value.keys() & _NAMES.keys():
             value = {"kind": "joined", **{_NAMES.get(name, name): value[name] for name in value}}
         return cls(**value)

@@ -22,6 +22,7 @@ from ragfile.file.row_sets import ALL, RowSet, RowSets
 from ragfile.file.snapshot import open_snapshot, snapshot_over
 from ragfile.file.source import FileSource
 from ragfile.file.stored_rows import StoredRows
+from ragfile.ground.call_site import stack_level
 from ragfile.ground.lru import Lru
 from ragfile.ingest.analysis import Statistics
 from ragfile.records import Hits
@@ -193,7 +194,7 @@ class FileRows(StoredRows):
         for path in set(paths) - self._unknown_keys if self.live else ():
             if not self.has_values_at(path):
                 self._unknown_keys.add(path)
-                warnings.warn(unseen(self.path, path), FilterWarning, stacklevel=6)
+                warnings.warn(unseen(self.path, path), FilterWarning, stacklevel=stack_level())
 
     def flags(self, chosen: RowSet, notes: Notes | None = None) -> NDArray[np.bool_] | None:
         """Return bool[rows] of the chosen rows, or None for all of them."""

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 from ragfile.exchange import conversion
 from ragfile.file import sections
 from ragfile.ground import system
+from ragfile.ground.call_site import stack_level
 from ragfile.ground.urls import is_dataset, is_remote
 from ragfile.search.file_rows import FileRows, rows_of
 from ragfile.shards import new_generation
@@ -185,4 +186,4 @@ def _warn_of_left_sections(file: FileRows) -> None:
     ]
     if left:
         message = f"{file.path}: a dataset does not hold its sections {', '.join(left)}"
-        warnings.warn(message, UserWarning, stacklevel=4)
+        warnings.warn(message, UserWarning, stacklevel=stack_level())

@@ -19,6 +19,7 @@ from ragfile.file import exact, filters, row_sets
 from ragfile.file.passages import Passages
 from ragfile.file.row_sets import RowSet, RowSets
 from ragfile.file.stored_rows import RowPlace, Standing, StoredRows, stacked
+from ragfile.ground.call_site import stack_level
 from ragfile.ground.json_values import is_object
 from ragfile.ground.whole_numbers import whole
 from ragfile.ingest.analysis import Statistics
@@ -272,7 +273,7 @@ class DatasetRows(StoredRows):
             ):
                 continue
             self._unknown_keys.add(path)
-            warnings.warn(unseen(self.path, path), FilterWarning, stacklevel=6)
+            warnings.warn(unseen(self.path, path), FilterWarning, stacklevel=stack_level())
 
     # -------------------------------------------------------------------------------------------- one retriever --
 

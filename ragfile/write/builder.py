@@ -213,6 +213,11 @@ def _looked_at(
     if is_table(sources):
         table = optional("pyarrow", "a table of documents").table(sources)
         return (), ForeignTable(columns_of(table), "the table", None).documents()
+    if not isinstance(sources, Iterable):
+        raise TypeError(
+            "build takes folders, globs and files, documents, or a data frame or Arrow table, "
+            f"not {type(sources).__name__}"
+        )
     first = list(itertools.islice(sources, 1))
     if first and isinstance(first[0], Mapping) and not {"id", "text"} <= set(first[0]):
         rows = [*first, *sources] if isinstance(sources, Iterator) else list(sources)
@@ -236,8 +241,8 @@ def _refuse_another_format(out: StrPath) -> None:
     """Refuse a name that promises another format than the RAGFile that a build writes."""
     path = os.fspath(out)
     stem, suffix = os.path.splitext(path)
-    if suffix.lower() not in CONVERTED | OTHERS:
-        return
+    if suffix.lower() not in CONVERTED | OTHERS or os.path.exists(path):
+        return  # what exists is replaced only if it is a RAGFile
     made = f"{stem}.ragfile"
     after = f", then ragfile.convert({made!r}, {path!r})" if suffix.lower() in CONVERTED else ""
     raise ValueError(

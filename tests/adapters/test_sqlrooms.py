@@ -270,7 +270,7 @@ def test_json_lines_hold_every_live_chunk_with_its_vector(db, tmp_path):
     out = str(tmp_path / "out.jsonl")
     assert json.loads(export(db, out, "--json").stdout)["chunks"] == 2
     assert [json.loads(line) for line in Path(out).read_text().splitlines()] == lines
-    assert export(db, "--to", "duckdb").returncode == 1
+    assert export(db, "--to", "duckdb").returncode == 2
 
 
 def test_arrow_columns_are_those_of_the_chunk_table(db):
@@ -314,7 +314,7 @@ def test_duckdb_gets_the_tables_that_sql_users_know(db, folder, tmp_path):
         assert (count, dim) == (len(rf), 256)
     assert joined == (2, (folder / "keys.md").read_bytes().decode())
     assert notes["embedding_dimensions"] == "256"
-    assert export(db, out, "--to", "duckdb").returncode == 1
+    assert export(db, out, "--to", "duckdb").returncode == 2
 
 
 # ----------------------------------------------------------------------------- the other arguments ---

@@ -146,8 +146,8 @@ def test_eval_writes_runs_and_scores_and_fails_under_a_bar(collection, tmp_path,
     assert ran(capsys, "eval", collection, "--fail-under", "ndcg@10=.9")[0] == 0
     code, _, err = ran(capsys, "eval", collection, "--fail-under", "bm25:ndcg@10=1.1")
     assert (code, err) == (1, "ragfile: small: bm25 ndcg@10 is 1.0000, below 1.1\n")
-    assert ran(capsys, "eval", collection, "--fail-under", "nonsense=1")[0] == 1
-    assert ran(capsys, "eval", tmp_path / "nowhere")[0] == 1
+    assert ran(capsys, "eval", collection, "--fail-under", "nonsense=1")[0] == 2
+    assert ran(capsys, "eval", tmp_path / "nowhere")[0] == 2
 
 
 def test_a_collection_of_ir_datasets_is_read_by_its_id(tmp_path):

@@ -414,7 +414,7 @@ def test_half_a_command_is_a_usage_error(arguments):
 def test_a_failure_is_one_line_and_an_exit_code(tmp_path, capsys):
     (tmp_path / "x.ragmd").write_text(minimal("broken!"))
     for source, code, reason in (
-        ("x.ragmd", 2, "line 49: not a base64 character"),
+        ("x.ragmd", 5, "line 49: not a base64 character"),
         ("none.ragmd", 1, "No such file or directory"),
     ):
         with pytest.raises(SystemExit) as ended:

@@ -92,7 +92,7 @@ def test_a_table_that_lost_its_documents_is_refused(kb, tmp_path):
     ]
     (tmp_path / "cut.jsonl").write_text("\n".join(map(json.dumps, orphan)))
     done = run("convert", tmp_path / "cut.jsonl", tmp_path / "cut.ragfile")
-    assert done.returncode == 2
+    assert done.returncode == 5
     assert "of the table is missing" in done.stderr
 
 

@@ -369,7 +369,7 @@ def test_the_command_names_each_file_that_it_could_not_read(docs, tmp_path):
     assert "broken.pdf" in done.stderr
     assert "; 1 file with errors" in done.stdout
     nothing = run("build", "-o", tmp_path / "none")
-    assert (nothing.returncode, (tmp_path / "none").exists()) == (1, False)
+    assert (nothing.returncode, (tmp_path / "none").exists()) == (2, False)
 
 
 def test_the_report_as_json_names_the_parts_of_what_it_lists(docs, tmp_path):

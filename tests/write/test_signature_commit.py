@@ -278,5 +278,5 @@ def test_the_command_tells_what_nobody_vouches_for_from_damage(kb, keys, capsys)
         file.seek(4200)
         file.write(b"damage")
     code, out = verified("--key", public(keys[0]))
-    assert code == 2
+    assert code == 5
     assert "damaged" in out

@@ -12,6 +12,7 @@ import click
 from ragfile.doors.cli.options import (
     QuestionCommand,
     cache_option,
+    check_question,
     dim_option,
     generation_option,
     json_option,
@@ -86,8 +87,7 @@ def ask_command(
     """Answer a question, citing the exact characters of each source."""
     if stream and not as_json:
         raise click.UsageError("--stream requires --json; plain answers are always streamed")
-    if not question.strip():
-        raise click.UsageError("the question is empty")
+    check_question(file, question, "ask")
     opening = {
         "embedder": embedder, "generation": generation, "embedding_cache": embedding_cache,
         "cache": cache, "dim": dim,

@@ -19,7 +19,7 @@ from ragfile.ground import system
 if TYPE_CHECKING:
     from typing import NoReturn
 
-WRONG, DAMAGED, INCOMPLETE, INTERRUPTED = 1, 2, 3, 130
+WRONG, USAGE, INCOMPLETE, DAMAGED, INTERRUPTED = 1, 2, 3, 5, 130
 FETCH = "fetch it again"  # the end of a message that has its own advice
 OURS = (RagfileError, OSError, ValueError, KeyError, IndexError, ImportError, MemoryError)
 
@@ -38,6 +38,13 @@ SPELLINGS = (
     (re.compile(r"ragfile\.convert\((.+?), 'kb\.ragfile'\)"), "`ragfile convert {} kb.ragfile`"),
     (re.compile(r"ragfile\.convert\(('[^']+'), ('[^']+')\)"), "`ragfile convert {} {}`"),
 )
+
+
+def warned(message: Warning | str, category: type[Warning], *_: object, **__: object) -> None:
+    """Print a warning as an error is printed: one line, without the source code that it came from."""
+    text = spelled(str(message))
+    if not issubclass(category, DeprecationWarning):
+        click.echo(f"ragfile: {text}", err=True)
 
 
 def spelled(text: str) -> str:
@@ -95,6 +102,8 @@ def _is_special(path: str | None) -> bool:
 def _code(error: BaseException) -> int:
     if isinstance(error, click.exceptions.Abort | KeyboardInterrupt):
         return INTERRUPTED
+    if isinstance(error, click.UsageError):
+        return USAGE
     return DAMAGED if isinstance(error, FormatError) else WRONG
 
 

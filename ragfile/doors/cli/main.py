@@ -1,19 +1,23 @@
 """The `ragfile` command.
 
-Exit codes: 0 success; 1 wrong usage, or a failure outside the file; 2 not a RAGFile, or a damaged
-one; 3 success, except for sources that could not be read; 130 interrupted.
+Exit codes: 0 success; 1 a failure outside the file; 2 wrong usage; 3 success, except for sources that
+could not be read; 5 not a RAGFile, or a damaged one; 130 interrupted. NO_COLOR and TERM=dumb turn
+colours off.
 """
 
 from __future__ import annotations
 
 import importlib
+import os
 import sys
+import warnings
+from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import click
 
 from ragfile import __version__
-from ragfile.doors.cli.failures import failed
+from ragfile.doors.cli.failures import failed, warned
 from ragfile.doors.cli.options import offline_option
 from ragfile.ground import system
 
@@ -55,6 +59,8 @@ class Doors(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.PLACES:
+            if near := get_close_matches(cmd_name, self.PLACES, 1):
+                ctx.fail(f"there is no command {cmd_name!r}: did you mean `ragfile {near[0]}`?")
             return None
         module, name = self.PLACES[cmd_name]
         command: click.Command = getattr(
@@ -79,7 +85,16 @@ def main(arguments: list[str] | None = None) -> NoReturn:
     system.write_utf8()
     as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
-        code = ragfile.main(arguments, prog_name="ragfile", standalone_mode=False)
+        with warnings.catch_warnings():
+            warnings.showwarning = warned
+            code = ragfile.main(
+                arguments, prog_name="ragfile", standalone_mode=False, color=_colours()
+            )
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - defects are raised again
         failed(error, as_json)
     sys.exit(code if isinstance(code, int) else 0)
+
+
+def _colours() -> bool | None:
+    """Return False where the user wants no colours, else None: a terminal has some."""
+    return False if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb" else None

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 from ragfile.ground.json_values import is_object
 from ragfile.ground.offline import VARIABLE as OFFLINE
+from ragfile.ground.urls import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -42,6 +44,15 @@ def _go_offline(_: click.Context, __: click.Parameter, asked: bool) -> None:
 
 def json_option(command: Command) -> Command:
     return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
+def check_question(file: str, question: str, command: str) -> None:
+    """Refuse an empty question, and a question and a file in the wrong order."""
+    if not question.strip():
+        raise click.UsageError("the question is empty")
+    if os.path.exists(question) and not is_remote(file) and not os.path.exists(file):
+        right = shlex.join(["ragfile", command, question, file])
+        raise click.UsageError(f"the file comes first, then the question: `{right}`")
 
 
 def place_options(command: Command) -> Command:

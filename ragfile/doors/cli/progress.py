@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import shutil
 import sys
 import threading
@@ -39,6 +40,7 @@ class Progress:
     def __init__(self) -> None:
         self._stream, self._began = sys.stderr, time.monotonic()
         self._shown = False
+        self._is_terminal = self._stream.isatty() and os.environ.get("TERM") != "dumb"
 
     def show(self, documents: int, chunks: int, share: float | None = None) -> None:
         """Show the progress of a build; share is the processed part of the source bytes."""
@@ -56,7 +58,7 @@ class Progress:
         """Show the elapsed time of a step without measurable progress."""
         over = threading.Event()
         ticker = threading.Thread(target=self._tick, args=(doing, over), daemon=True)
-        if self._stream.isatty():
+        if self._is_terminal:
             ticker.start()
         try:
             yield
@@ -80,7 +82,7 @@ class Progress:
         return [f"{share:.0%}", left]
 
     def _write(self, parts: list[str]) -> None:
-        if not self._stream.isatty():
+        if not self._is_terminal:
             return
         line = fitted(parts, shutil.get_terminal_size().columns)
         self._stream.write(f"\r\x1b[K{line}")

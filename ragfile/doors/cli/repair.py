@@ -33,7 +33,7 @@ def repair_command(file: str, out: str | None, dry_run: bool, as_json: bool) -> 
     """Restore damaged bytes, bit for bit.
 
     The file must have parity, from build --parity or compact --parity. It is replaced atomically. If
-    the damage exceeds the parity, it is left unchanged and the exit code is 2.
+    the damage exceeds the parity, it is left unchanged and the exit code is 5.
 
     \b
     ragfile build docs/ -o kb.ragfile --parity 2

@@ -10,6 +10,7 @@ from ragfile.doors.cli.failures import spelled
 from ragfile.doors.cli.options import (
     QuestionCommand,
     cache_option,
+    check_question,
     dim_option,
     generation_option,
     json_option,
@@ -64,8 +65,7 @@ def search(
     from ragfile.opener import open_passages
     from ragfile.options import EXPLAIN
 
-    if not question.strip():
-        raise click.UsageError("the question is empty")
+    check_question(file, question, "search")
     home = Home(file, root, base_url)
     with open_passages(
         file, dim=dim, embedder=embedder, generation=generation, embedding_cache=embedding_cache,

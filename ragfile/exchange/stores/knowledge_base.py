@@ -25,6 +25,7 @@ from ragfile.exchange.origin import unpack as unpack_origin
 from ragfile.exchange.ragmd.front_matter import Frontmatter
 from ragfile.file import config as recorded
 from ragfile.file import sections
+from ragfile.ground.call_site import stack_level
 from ragfile.ground.json_values import is_list, is_object
 from ragfile.ingest.analysis import Analysis
 from ragfile.records import Chunk, Document
@@ -243,7 +244,7 @@ def _from_records(archive: FileRows) -> Collection:
             warnings.warn(
                 f"section {name} is left out: the other format has no place for it",
                 UserWarning,
-                stacklevel=4,
+                stacklevel=stack_level(),
             )
     documents: dict[str, JsonObject] = {}
     refs: list[JsonObject] = []
@@ -290,7 +291,9 @@ def _warn_of_bare(archive: FileRows) -> None:
     if archive.has_bare_rows:
         count = len(archive) - int(archive.vector_mask().sum())
         what = "in the other format they are chunks of their documents, and no rows of its index"
-        warnings.warn(f"{count} chunks have no vector: {what}", UserWarning, stacklevel=5)
+        warnings.warn(
+            f"{count} chunks have no vector: {what}", UserWarning, stacklevel=stack_level()
+        )
 
 
 def document_object(old: StoredDocument, first_row: int, bare: Booleans) -> JsonObject:

@@ -16,6 +16,7 @@ from ragfile.exchange.collection import Collection, chunk_text
 from ragfile.exchange.faiss.index import Index
 from ragfile.file.pairs import PairFile
 from ragfile.file.pairs_writer import write_pairs
+from ragfile.ground.call_site import stack_level
 from ragfile.ground.json_values import is_list
 
 if TYPE_CHECKING:
@@ -49,7 +50,9 @@ def read(path: StrPath, *, dim: int | None = None) -> Collection:
         rows = [vector for vector, _ in vectors]
         if file.precision == 64:
             warnings.warn(
-                f"{path}: vectors of 64 bits are rounded to 32", UserWarning, stacklevel=4
+                f"{path}: vectors of 64 bits are rounded to 32",
+                UserWarning,
+                stacklevel=stack_level(),
             )
         matrix = np.array(rows, np.float32).reshape(len(rows), len(rows[0]) if rows else 1)
         layout = {
@@ -132,7 +135,9 @@ def _keywords(collection: Collection) -> Iterator[tuple[str, str]]:
         yield from ((keyword, text) for keyword in kept for text in _texts(document))
     if lost:
         reason = 'contain "-" or NUL, which keywords of format 0.1.0 cannot hold'
-        warnings.warn(f"{lost} ids, tags and keywords are left out: they {reason}", stacklevel=2)
+        warnings.warn(
+            f"{lost} ids, tags and keywords are left out: they {reason}", stacklevel=stack_level()
+        )
 
 
 def _names_of(name: str, document: JsonObject) -> list[str]:

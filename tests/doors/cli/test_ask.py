@@ -81,7 +81,7 @@ def test_with_a_model_the_answer_its_source_and_what_is_wrong_with_it(path, serv
 
 def test_no_passages_are_refused(path):
     done = run(path, "How often are keys rotated?", "-k", "0")
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert "0 is not in the range x>=1" in done.stderr
 
 
@@ -154,26 +154,30 @@ def test_offline_asks_nobody(path, server):
 
 def test_a_file_that_is_damaged_is_left_out_only_if_that_is_allowed(path, tmp_path, server):
     (tmp_path / "bad").write_bytes(path.read_bytes()[:100])
-    assert run(tmp_path / "bad", "how often?", "--model", server.model()).returncode == 2
+    assert run(tmp_path / "bad", "how often?", "--model", server.model()).returncode == 5
     done = run(
         tmp_path / "bad", "how often?", "--model", server.model(), "--allow-ungrounded", "--json"
     )
     found = json.loads(done.stdout)
     assert found["rag"]["used"] is False
     assert "bad" in found["rag"]["reason"]
-    assert run(tmp_path / "bad", "how often?", "--allow-ungrounded").returncode == 2
+    assert run(tmp_path / "bad", "how often?", "--allow-ungrounded").returncode == 5
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "message", "code"),
     [
-        ([" "], "the question is empty"),
-        (["q", "--temperature", "9"], "temperature is from 0 to 2"),
-        (["q", "--model", "gpt"], "name one as openai:MODEL or ollama:MODEL"),
-        (["q", "--stream"], "--stream requires --json"),
-        (["q", "--where", "["], "--where is not JSON"),
+        ([" "], "the question is empty", 2),
+        (["q", "--temperature", "9"], "temperature is from 0 to 2", 1),
+        (["q", "--model", "gpt"], "name one as openai:MODEL or ollama:MODEL", 1),
+        (["q", "--stream"], "--stream requires --json", 2),
+        (["q", "--where", "["], "--where is not JSON", 2),
     ],
 )
-def test_wrong_usage_is_one_sentence(path, arguments, message):
+def test_wrong_usage_is_one_sentence(path, arguments, message, code):
     done = run(path, *arguments)
-    assert (done.returncode, message in done.stderr, "Traceback" in done.stderr) == (1, True, False)
+    assert (done.returncode, message in done.stderr, "Traceback" in done.stderr) == (
+        code,
+        True,
+        False,
+    )

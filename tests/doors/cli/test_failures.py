@@ -24,9 +24,9 @@ def test_an_interrupted_command_ends_with_130(run, kb, monkeypatch):
     ("arguments", "kind", "code"),
     [
         (["info", "nope"], "FileNotFoundError", 1),
-        (["search", "nope", "x", "-k", "0"], "UsageError", 1),
-        (["nope"], "UsageError", 1),
-        (["info", "{bad}"], "FormatError", 2),
+        (["search", "nope", "x", "-k", "0"], "UsageError", 2),
+        (["nope"], "UsageError", 2),
+        (["info", "{bad}"], "FormatError", 5),
         (["show", "{kb}", "nope"], "KeyError", 1),
         (["build", "nope", "-o", "x.ragfile"], "FileNotFoundError", 1),
     ],
@@ -53,7 +53,7 @@ def test_an_id_that_is_not_there_is_named_and_the_rest_is_deleted(run, kb):
 
 def test_no_passages_are_not_a_number_of_passages(run, kb):
     code, _, err = run("search", kb, "keys", "-k", "0")
-    assert code == 1
+    assert code == 2
     assert "-k" in err
 
 
@@ -75,7 +75,7 @@ def test_damage_says_how_to_go_on(run, kb):
     raw[at] ^= 1
     kb.write_bytes(raw)
     code, _, err = run("search", kb, "keys", "--mode", "vector")
-    assert code == 2
+    assert code == 5
     assert f"{kb}: block checksum" in err
     assert f"`ragfile verify {kb} --full`" in err
 
@@ -106,7 +106,7 @@ def test_a_file_that_was_cut_off_is_to_be_fetched_again(run, kb):
         wanted = least if size > 4160 else 4160
         told = f"ragfile: {kb}: the file was cut off: {size:,} of at least {wanted:,} bytes are there; fetch it again\n"
         for command in (["search", kb, "keys"], ["verify", kb], ["log", kb], ["info", kb]):
-            assert run(*command) == (2, "", told)
+            assert run(*command) == (5, "", told)
 
 
 def test_sizes_of_large_files_are_megabytes(tmp_path):

@@ -17,7 +17,7 @@ def test_a_search_without_hits_says_so_beside_the_output(run, kb):
 def test_a_filter_that_is_no_object_is_wrong_usage(run, kb):
     for command in (["search", kb, "keys"], ["delete", kb]):
         code, _, err = run(*command, "--where", "[1]")
-        assert code == 1
+        assert code == 2
         assert "--where must be a JSON object" in err
     assert len(ragfile.open(kb)) == 2
 
@@ -79,7 +79,7 @@ def test_bytes_past_the_end_of_a_file_are_refused(run, kb):
     assert run("inspect", kb, "--hex", size - 1)[0] == 0
     for at in (size, 10**25):
         code, out, err = run("inspect", kb, "--hex", at)
-        assert (code, out) == (1, "")
+        assert (code, out) == (2, "")
         assert f"--hex {at:,} is past the end: {kb} has {size:,} bytes" in err
 
 
@@ -91,10 +91,10 @@ def test_an_empty_filter_deletes_nothing_and_says_so(run, kb):
     assert kb.read_bytes() == before
 
 
-def test_what_is_not_a_ragfile_ends_with_2(run, tmp_path):
+def test_what_is_not_a_ragfile_ends_with_5(run, tmp_path):
     (tmp_path / "a.png").write_bytes(b"\x89PNG\r\n\x1a\n" + bytes(100))
     code, _, err = run("info", tmp_path / "a.png")
-    assert code == 2
+    assert code == 5
     assert "not a RAGFile" in err
 
 
@@ -159,7 +159,7 @@ def test_a_build_that_could_not_read_a_source_says_so_by_its_exit_code(run, kb, 
 def test_a_ragmd_is_not_changed_in_place_and_the_way_out_is_named(run, kb, tmp_path):
     ragfile.convert(kb, tmp_path / "kb.ragmd")
     code, _, err = run("add", tmp_path / "kb.ragmd", tmp_path / "docs")
-    assert code == 2
+    assert code == 5
     assert "ragfile convert" in err
 
 
@@ -193,7 +193,7 @@ def test_counts_are_of_one_thing_or_of_many(run, tmp_path):
 
 def test_an_empty_question_is_wrong_usage(run, kb):
     code, out, err = run("search", kb, "  ")
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "the question is empty" in err
 
 
@@ -224,7 +224,7 @@ def test_a_name_that_was_mistyped_costs_nobody_a_document(run, kb):
 def test_markdown_is_no_knowledge_base_and_says_so(run, tmp_path):
     (tmp_path / "page.md").write_text("---\ntitle: A page\n---\n\nText.\n")
     code, _, err = run("search", tmp_path / "page.md", "text")
-    assert code == 2
+    assert code == 5
     assert "not a .ragmd" in err
 
 
@@ -266,7 +266,7 @@ def test_damage_that_a_question_meets_is_named_by_its_section_and_reported_once(
     data[at + 900] ^= 1
     kb.write_bytes(data)
     code, _, err = run("search", kb, "keys")
-    assert code == 2
+    assert code == 5
     first = f"ragfile: {kb}: block checksum does not match (byte 0 of section vector)\n"
     assert err.startswith(first)
     for full in ([], ["--full"]):

@@ -37,7 +37,7 @@ def test_inspect_prints_a_vector_and_bytes(kb, run):
     assert np.float32(run("inspect", kb, "--vector", 1)[1].split()).tolist() == vector.tolist()
     assert told(run, "inspect", kb, "--hex", 3) == {"at": 3, "hex": kb.read_bytes()[3:259].hex()}
     code, out, err = run("inspect", kb, "--picture", "--json")
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert "--json, which lists the sections" in err
 
 
@@ -119,16 +119,16 @@ def test_what_parity_cannot_bring_back_is_listed(tmp_path, run):
     path.write_bytes(data)
 
     code, out, _ = run("repair", path)
-    assert code == 2
+    assert code == 5
     assert any(line.startswith("lost  ") for line in out.splitlines())
     assert out.endswith("the damage exceeds its parity; nothing was written\n")
     assert path.read_bytes() == data
     code, _, err = run("verify", path)
-    assert code == 2
+    assert code == 5
     assert "the damage exceeds the file's parity" in err
     code, out, _ = run("repair", path, "--json")
     said = json.loads(out)
-    assert (code, said["is_repairable"], said["is_written"]) == (2, False, False)
+    assert (code, said["is_repairable"], said["is_written"]) == (5, False, False)
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_options_that_do_not_go_together_are_named(kb, tmp_path, monkeypatch, ru
     monkeypatch.chdir(tmp_path)
     (tmp_path / "q.jsonl").touch()
     code, out, err = run(*arguments)
-    assert (code, out) == (1, "")
+    assert (code, out) == (2, "")
     assert says in err
     assert not (tmp_path / "x.ragfile").exists()
 

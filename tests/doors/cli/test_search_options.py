@@ -69,7 +69,7 @@ def test_fields_are_weighed_by_name(tmp_path):
 def test_a_field_without_a_weight_is_refused(kb, wrong):
     command = [sys.executable, "-m", "ragfile", "search", str(kb), "keys", "--field", wrong]
     answer = subprocess.run(command, capture_output=True, text=True)
-    assert answer.returncode == 1
+    assert answer.returncode == 2
     assert "--field must be NAME=WEIGHT with a whole weight" in answer.stderr
 
 

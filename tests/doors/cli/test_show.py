@@ -40,7 +40,7 @@ def test_an_export_goes_to_the_output_with_and_without_vectors(run, kb, tmp_path
     bare = [json.loads(line) for line in run("export", kb, "-", "--no-vectors")[1].splitlines()]
     more = {"embedding", "document", "ragfile"}  # what restores a file
     assert bare == [{k: v for k, v in row.items() if k not in more} for row in rows]
-    assert run("export", kb, "x.duckdb", "--no-vectors")[0] == 1
+    assert run("export", kb, "x.duckdb", "--no-vectors")[0] == 2
 
 
 def test_a_picture_shows_each_section_where_it_lies(run, kb):

@@ -56,7 +56,7 @@ def test_show_takes_what_search_shows(kb):
 def test_an_export_to_an_unknown_suffix_is_refused(kb):
     for name in ("out.csv", "out"):
         found = run("export", "kb.ragfile", name)
-        assert found.exit_code == 1
+        assert found.exit_code == 2
         assert "--to jsonl" in found.output
     assert run("export", "kb.ragfile", "out", "--to", "jsonl").exit_code == 0
 
@@ -136,7 +136,7 @@ def test_a_filter_that_nests_without_end_is_refused(kb, shape):
             "--where",
             json.dumps({"k": 1}).replace("1", "[" * 9000 + "]" * 9000),
         ).exit_code
-        == 1
+        == 2
     )
 
 

@@ -148,7 +148,7 @@ def test_the_command_shows_asks_and_writes_what_then_serves(home, kb):
 def test_a_projects_list_names_neither_models_nor_rights(kb):
     for more in (["--model", "ollama:m"], ["--embedder", "openai:m"], ["--write"]):
         done = run("kb.ragfile", "--install", "claude", "--project", "--yes", *more)
-        assert (done.returncode, "--project cannot be combined with" in done.stderr) == (1, True)
+        assert (done.returncode, "--project cannot be combined with" in done.stderr) == (2, True)
     assert run("kb.ragfile", "--install", "claude", "--project", "--yes").returncode == 0
     entry = json.load(open(".mcp.json"))["mcpServers"]["ragfile"]  # noqa: SIM115
     assert entry == {"type": "stdio", "command": "ragfile", "args": ["mcp", "kb.ragfile"]}
@@ -170,4 +170,4 @@ def test_the_server_takes_no_word_from_the_folder_that_it_starts_in(kb, tmp_path
 
 def test_a_file_that_is_not_there_is_not_installed():
     done = run("none.ragfile", "--install", "cursor", "--yes")
-    assert (done.returncode, "no such file: none.ragfile" in done.stderr) == (1, True)
+    assert (done.returncode, "no such file: none.ragfile" in done.stderr) == (2, True)

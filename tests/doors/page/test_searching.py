@@ -353,3 +353,21 @@ def test_the_theme_can_be_chosen_and_stays(server, visit):
     assert after != before
     page.reload()
     assert page.evaluate(dark) == after
+
+
+def test_a_word_that_is_not_finished_finds_the_words_that_begin_with_it(server, visit):
+    page = visit(server.url)
+    ask(page, "specim")
+    page.locator(".passage", has_text="Specimen text").first.wait_for()
+    assert "hostile" in page.locator(".passage").first.inner_text().lower()
+    asked = [body for path, body in server.asked if path.endswith("/search")]
+    assert asked[-1]["query"] == "specim*"
+    assert asked[-1]["query_syntax"] is True
+
+
+def test_a_word_that_passages_have_is_asked_for_as_it_is(server, visit):
+    page = visit(server.url)
+    ask(page, "rotate the keys")
+    ask(page, "specim ")
+    asked = [body for path, body in server.asked if path.endswith("/search")]
+    assert [body.get("query_syntax") for body in asked] == [None] * len(asked)

@@ -114,8 +114,10 @@ def test_a_key_is_asked_for(paths, visit, monkeypatch):
     monkeypatch.setenv("RAGFILE_API_KEY", "rag_" + "k" * 43)
     with Serving(paths["handbook"]) as serving:
         page = visit(f"{serving.url}?q=rotation")
+        assert page.locator(".key .wrong").count() == 0
         page.get_by_label("API key").fill("rag_wrong")
         page.get_by_role("button", name="Continue").click()
+        page.get_by_role("alert").get_by_text("does not accept this key").wait_for()
         page.get_by_label("API key").fill("rag_" + "k" * 43)
         page.get_by_role("button", name="Continue").click()
         page.locator(".passage").first.wait_for()

@@ -10,7 +10,7 @@ import { keyboard } from "./keyboard.js";
 import { card } from "./passages.js";
 import { Reader } from "./reader.js";
 import { forget, recent, remember } from "./recent.js";
-import { termsOf } from "./text.js";
+import { beginning, hasWord, termsOf } from "./text.js";
 
 const FIRST = 12, MOST = 96; // passages at first, and at most
 // No filters. Without a prototype, since a field may be named "__proto__".
@@ -199,14 +199,25 @@ class Page {
     document.body.classList.toggle("is-fresh", !question && !this.state.asks);
     if (!question) return this.fresh();
     try {
-      const found = await this.backend.search(this.collection, question, {
-        k: this.size, ...this.options(),
-      });
+      const found = await this.found(question);
       if (this.state.asks) return;
       this.show(question, found, performance.now() - begun);
     } catch (error) {
       await this.problem(error, () => this.search());
     }
+  }
+
+  /** Searches; where no passage has the last word, it is taken for the beginning of one. */
+  async found(question) {
+    const options = { k: this.size, ...this.options() };
+    const found = await this.backend.search(this.collection, question, options);
+    const last = this.canComplete(options.mode) ? beginning(this.question.value) : "";
+    if (!last || found.hits.some(({ text }) => hasWord(text, last))) return found;
+    return this.backend.search(this.collection, question, { ...options, isBeginning: true });
+  }
+
+  canComplete(mode) {
+    return this.backend.beginnings && this.info.modes.includes("bm25") && mode !== "vector";
   }
 
   show(question, { hits, degraded }, spent) {
@@ -358,7 +369,10 @@ class Page {
       this.backend.setKey(input.value.trim());
       again();
     };
-    $("below").replaceChildren(h("form", { class: "key", onsubmit }, h("h2", {}, "This server needs an API key"),
+    const wrong = this.backend.key
+      ? h("p", { class: "wrong", role: "alert" }, "The server does not accept this key. Check it, or ask for a new one.")
+      : null;
+    $("below").replaceChildren(h("form", { class: "key", onsubmit }, h("h2", {}, "This server needs an API key"), wrong,
       h("p", {}, "The server’s operator can create one with “ragfile keys add”. This tab keeps it until you close it."),
       h("div", {}, input, h("button", { class: "primary" }, "Continue"))));
     input.focus();

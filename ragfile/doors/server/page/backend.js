@@ -17,7 +17,7 @@ is asked for.
                                   modes: those of ["hybrid", "bm25", "vector"] that can be asked
                                   asks: a model's name, or "" where answers quote the file
                                   writes: whether files can be put in and taken out
-    search(c, question, {k, mode, where, tags, signal})
+    search(c, question, {k, mode, where, tags, isBeginning, signal})
                                   {hits, degraded, generation}; hits have the fields of ragfile.Hit:
                                   id, doc_id, chunk_index, text, score, score_type, scores, tags,
                                   metadata, source, start, end
@@ -42,7 +42,9 @@ What follows can be missing; the page then does not offer it.
     remove(c, id)                 takes a document out
     watch(listener)               calls listener({text, share}) as things load after the page, and
                                   listener(null) when all is there
-    setKey(key)                   the API key for the calls to come
+    setKey(key), key              the API key for the calls to come
+    beginnings                    whether search() takes isBeginning: the last word of the question
+                                  then stands for all words that begin with it
 */
 
 export { open } from "./rest.js";

@@ -14,6 +14,7 @@ class Rest {
   constructor(base, key) {
     this.base = base;
     this.key = key;
+    this.beginnings = true;
   }
 
   setKey(key) {
@@ -41,8 +42,9 @@ class Rest {
     return this.call("GET", `${of(c)}/facets`);
   }
 
-  search(c, question, { k, mode, where, tags, signal } = {}) {
-    const body = { query: question, k, mode, ...filters(where, tags) };
+  search(c, question, { k, mode, where, tags, isBeginning, signal } = {}) {
+    const asked = isBeginning ? { query: `${question}*`, query_syntax: true } : { query: question };
+    const body = { ...asked, k, mode, ...filters(where, tags) };
     return this.call("POST", `${of(c)}/search`, { body, signal });
   }
 

@@ -33,6 +33,18 @@ export function termsOf(question) {
   return [...new Set(telling.length ? telling : words)];
 }
 
+/** The last word of a question, if it may be the beginning of one; "" after a space, or where the
+question has operators of the query syntax. */
+export function beginning(question) {
+  const last = question.match(/[\p{L}\p{N}]{2,}$/u)?.[0] ?? "";
+  return /["*~]|(^|\s)[+-]/.test(question) ? "" : last.toLowerCase();
+}
+
+/** Whether a text has a word, not only words that begin with it. */
+export function hasWord(text, word) {
+  return (text.toLowerCase().match(WORD) ?? []).includes(word);
+}
+
 /** Whether two words are forms of one: most of both is a common beginning. A guess for the eye; the
 ranking does not know of it. */
 function related(word, term) {
