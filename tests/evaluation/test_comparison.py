@@ -119,7 +119,7 @@ def test_the_command_compares_two_files_and_can_fail_a_build(files, capsys):
     assert ran(capsys, *command, *asked, "--fail-over", 0)[0] == 1
     assert ran(capsys, *command, *asked, "--fail-over", 1)[0] == 0
     code, _, err = ran(capsys, *command)
-    assert code == 1
+    assert code == 2
     assert "to compare two files, pass --questions" in err
     same = ["compare", files / "old.ragfile", files / "old.ragfile", *asked, "--json"]
     assert json.loads(ran(capsys, *same)[1])["changed"] == []
