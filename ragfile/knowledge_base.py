@@ -8,9 +8,10 @@ A retriever that cannot run (the file has no vectors, no embedder is available, 
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import logging
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from types import TracebackType
 from typing import (
     TYPE_CHECKING,
@@ -34,6 +35,7 @@ from ragfile.file.container import Container
 from ragfile.file.passages import copy_of
 from ragfile.file.source import ByteSource, FileSource
 from ragfile.ground import request_id as tracing
+from ragfile.ground import server_time
 from ragfile.ground.annotations import deferred
 from ragfile.ground.option_table import takes
 from ragfile.ground.whole_numbers import whole
@@ -91,21 +93,30 @@ else:
 
 
 def names_file(method: CallT) -> CallT:
-    """Add the file's path to errors about damaged sections, and check a trusted file after the call."""
+    """Add the file's path to errors about damaged sections; guard calls on files that need it."""
 
     @functools.wraps(method)
     def call(self: KnowledgeBase, /, *args: object, **kwargs: object) -> object:
         opened = self._view or self._current.opened
         try:
-            found = method(self, *args, **kwargs)
-            if opened is not None and opened.rows.is_sealed:
-                opened.rows.check_unchanged()
-            return found
+            if opened is None or not (opened.rows.is_elsewhere or opened.rows.is_sealed):
+                return method(self, *args, **kwargs)
+            with _guarded(opened.rows):
+                return method(self, *args, **kwargs)
         except CorruptError as error:
             error.name_file(self.path)
             raise
 
     return cast("CallT", call)
+
+
+@contextlib.contextmanager
+def _guarded(rows: OpenRows) -> Generator[None]:
+    """Give the requests of a call one time limit, and check a trusted file after the call."""
+    with server_time.one_question():
+        yield
+    if rows.is_sealed:
+        rows.check_unchanged()
 
 
 class KnowledgeBase:

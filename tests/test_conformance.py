@@ -1,6 +1,7 @@
 """The conformance run: what it accepts of a reader, and what it does not let pass."""
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -121,7 +122,7 @@ def test_all_vectors_can_be_written_as_files(tmp_path):
 
 
 def test_it_runs_as_a_module_from_any_folder_and_finds_the_vectors(tmp_path):
-    if not conformance.VECTORS.startswith(str(ROOT)):
+    if not os.path.isdir(conformance.VECTORS):
         pytest.skip("ragfile is not imported from the source tree")
     command = [sys.executable, "-m", "ragfile.conformance"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -69,7 +69,7 @@ void rag_seal_leaf(const uint8_t *bytes, size_t size, uint8_t out[RAG_LEAF]) {
         kept = 0;
     }
     memset(held + kept, 0, sizeof held - kept);
-    memcpy(held + kept, bytes + at, size - at);
+    if (size > at) memcpy(held + kept, bytes + at, size - at); /* empty may be NULL */
     kept += size - at;
     held[kept] = 0x80;
     const size_t end = kept + 9 <= CHUNK ? CHUNK : 2 * CHUNK;

@@ -1,8 +1,8 @@
 """Questions that do not block an event loop: a small pool of threads asks them.
 
 The core releases Python's lock while it scans and fuses. The pool starts with the first question, has one thread per
-processor, and is recreated after a fork. A question cancelled before its turn is never asked; one in progress is
-finished, and its answer dropped. The connection to a model that it waits for is closed.
+processor, and is recreated after a fork. A question cancelled before its turn is never asked; one in progress
+ends at its next step. The connection to a model that it waits for is closed.
 """
 
 from __future__ import annotations

@@ -20,7 +20,7 @@ from ragfile.answer.citations import Marks, Source, cited, content, judged, numb
 from ragfile.answer.evidence import NEAR, Support, support
 from ragfile.answer.markup import cleaned, prose
 from ragfile.answer.messages import framed, messages
-from ragfile.answer.passage_budget import Extract, ExtractedSpan, compress, pack
+from ragfile.answer.passage_budget import Extract, compress, pack
 from ragfile.chat.protocol import (
     ChatModel,
     ContextTooLongError,
@@ -325,9 +325,9 @@ class _AnswerRun:
         for sentence, spans in extracts(self._searched(), answer.contexts, answer.sources):
             shown = ("\n\n" if answer.text else "") + sentence + " "
             known = len(answer.citations)
-            for source, span in spans:
+            for source, start, end in spans:
                 at = len(answer.text) + len(shown)
-                answer.citations.append(cited(source, at, span["start"], span["end"]))
+                answer.citations.append(cited(source, at, start, end))
                 shown += f"[{source.number}]"
             answer.text += shown
             yield Event("delta", shown)
@@ -365,10 +365,19 @@ def _endless(text: str, until: float) -> str | None:
 
 
 class SourceSpan(NamedTuple):
-    """A sentence's place in a source."""
+    """The characters [start, end) of a source."""
 
     source: Source
-    span: ExtractedSpan
+    start: int
+    end: int
+
+
+class ShownSpan(NamedTuple):
+    """Characters of a document, or of a chunk whose place in its document is unknown."""
+
+    name: str
+    start: int
+    end: int
 
 
 def extracts(
@@ -396,21 +405,33 @@ def _sentences(
     sources = {(source.doc_id, source.chunk_index): source for source in numbered_sources}
     texts = {candidate.key: candidate.content for candidate in contexts}
     found: dict[str, list[SourceSpan]] = {}
+    shown: list[ShownSpan] = []
     for span in compress(question, looked_at, EXTRACTS):
         key = span["doc_id"], span["chunk_index"]
-        if text := cleaned(texts[key][span["start"] : span["end"]], is_code=is_code):
-            one = SourceSpan(sources[key], span)
-            if all(_place(one) != _place(other) for other in found.setdefault(text, [])):
-                found[text].append(one)
+        for one in _not_shown(SourceSpan(sources[key], span["start"], span["end"]), shown):
+            if text := cleaned(texts[key][one.start : one.end], is_code=is_code):
+                shown.append(_place(one))
+                places = found.setdefault(text, [])
+                if all(one.source is not other.source for other in places):
+                    places.append(one)
     return found
 
 
-def _place(found: SourceSpan) -> tuple[str, int, int]:
-    """Return a sentence's place in its document: chunks that overlap have the same sentence there."""
-    source, span = found
-    if source.start < 0:
-        return source.id, span["start"], span["end"]
-    return source.doc_id, source.start + span["start"], source.start + span["end"]
+def _place(found: SourceSpan) -> ShownSpan:
+    source, start, end = found
+    name, at = (source.id, 0) if source.start < 0 else (source.doc_id, source.start)
+    return ShownSpan(name, at + start, at + end)
+
+
+def _not_shown(found: SourceSpan, shown: list[ShownSpan]) -> Iterator[SourceSpan]:
+    """Yield the parts of a span that no earlier one has: chunks that overlap share sentences."""
+    name, start, end = _place(found)
+    parts = [(start, end)]
+    for other in (one for one in shown if one.name == name):
+        cut = [((a, min(b, other.start)), (max(a, other.end), b)) for a, b in parts]
+        parts = [(a, b) for pair in cut for a, b in pair if a < b]
+    moved = found.start - start
+    yield from (SourceSpan(found.source, a + moved, b + moved) for a, b in parts)
 
 
 def _with_path(candidate: Candidate) -> str:

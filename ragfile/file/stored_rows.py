@@ -15,6 +15,7 @@ from ragfile.file import arrow, exact, prefetch, stored_columns
 from ragfile.file.metadata_columns import Labels
 from ragfile.file.passages import Passages
 from ragfile.file.stored_columns import SegmentColumns
+from ragfile.ground.cancellation import steps
 from ragfile.ground.extras import optional
 from ragfile.ground.whole_numbers import whole
 from ragfile.records import Chunk
@@ -194,7 +195,7 @@ class StoredRows:
         wanted, look = np.asarray(rows, np.int64).tolist(), _LOOKS[what]
         if self.is_elsewhere:
             self._bring(what, wanted)
-        return {row: look(self, row) for row in wanted}
+        return {row: look(self, row) for row in steps(wanted)}
 
     def _bring(self, what: str, rows: list[int]) -> None:
         if what == "vectors":
@@ -300,7 +301,7 @@ class StoredRows:
         """Yield every document, in order of segment and id."""
         prefetch.whole(self.segments, "rag.chunks", "rag.documents", "rag.ids")
         for segment in self.segments:
-            for found in segment.live_documents():
+            for found in steps(segment.live_documents()):
                 yield found.read()
 
     def document_ids(self) -> list[str]:

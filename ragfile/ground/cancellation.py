@@ -1,11 +1,12 @@
-"""Cancel a thread's network calls from another thread.
+"""Cancel a thread's work from another thread.
 
-A client may disconnect while a thread waits for a provider on its behalf. Its connections are shut
-down at once, which wakes the thread.
+A client may disconnect, or run out of its time, while a thread works on its behalf. Connections to
+providers are shut down at once, which wakes the thread; a long loop ends before its next step.
 
     waiter = Waiter()
-    with waiting(waiter): ...           # in the thread that calls a provider
-    waiter.leave()                      # in another thread: those calls fail
+    with waiting(waiter): ...           # in the thread that works
+    for row in steps(rows): ...         # a loop in it that may take long
+    waiter.leave()                      # in another thread: both end with an error
 """
 
 from __future__ import annotations
@@ -18,9 +19,16 @@ from typing import TYPE_CHECKING
 from ragfile.ground.fork_safe_lock import ForkSafeLock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator
+    from collections.abc import Callable, Generator, Iterable, Iterator
+    from typing import TypeVar
+
+    ItemT = TypeVar("ItemT")
 
 _CURRENT: ContextVar[Waiter | None] = ContextVar("ragfile_waiter", default=None)
+
+
+class WaiterLeft(TimeoutError):
+    """The client for whom a thread worked has left."""
 
 
 class Waiter:
@@ -71,6 +79,19 @@ def waiting(waiter: Waiter) -> Generator[None]:
         yield
     finally:
         _CURRENT.reset(token)
+
+
+def steps(items: Iterable[ItemT]) -> Iterable[ItemT]:
+    """Return the items of a loop; once the waiter of this thread has left, it raises WaiterLeft."""
+    waiter = _CURRENT.get()
+    return items if waiter is None else _until_left(items, waiter)
+
+
+def _until_left(items: Iterable[ItemT], waiter: Waiter) -> Iterator[ItemT]:
+    for item in items:
+        if waiter.has_left:
+            raise WaiterLeft("the client has left, so its work ends")
+        yield item
 
 
 def current() -> Waiter | None:

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Generator, Iterable, Iterator, Mapping
     from types import ModuleType
 
+    from ragfile.ground.server_time import ServerTime
+
 TIMEOUT = 120  # seconds for a whole response, so large ranges are requested in pieces
 PIECE, CHUNK = 64 << 20, 1 << 20
 RETRIES = {"max_retries": 3, "retry_timeout": timedelta(seconds=60)}
@@ -89,7 +91,7 @@ class BucketObject:
     def close(self) -> None:
         """Do nothing: obstore owns the connections."""
 
-    def open(self, window: int) -> FileEnd:
+    def open(self, window: int, limit: ServerTime) -> FileEnd:
         """Fetch the object's last bytes, at most `window` of them."""
         answer = self._get(self._ending(window), f"the last {window:,} bytes")
         start, end = answer.range
@@ -98,7 +100,7 @@ class BucketObject:
             raise RemoteError(
                 f"{self._shown}: asked for the last {window:,} bytes, the store sent {start:,} to {end:,} of {identity.size:,}"
             )
-        return FileEnd(identity, start, b"".join(self._body(answer, end - start)))
+        return FileEnd(identity, start, b"".join(self._body(answer, end - start, limit)))
 
     def _ending(self, window: int) -> GetOptions:
         """Return the range of the last bytes; a store without suffix ranges is asked for the size."""
@@ -113,12 +115,12 @@ class BucketObject:
             options["if_match"] = found["e_tag"]
         return options
 
-    def read(self, at: int, size: int, identity: Identity) -> Iterator[bytes]:
+    def read(self, at: int, size: int, identity: Identity, limit: ServerTime) -> Iterator[bytes]:
         """Yield the bytes [at, at + size) in chunks."""
         for start in range(at, at + size, PIECE):
-            yield from self._piece(start, min(PIECE, at + size - start), identity)
+            yield from self._piece(start, min(PIECE, at + size - start), identity, limit)
 
-    def _piece(self, at: int, size: int, identity: Identity) -> Iterator[bytes]:
+    def _piece(self, at: int, size: int, identity: Identity, limit: ServerTime) -> Iterator[bytes]:
         options: GetOptions = {"range": (at, at + size)}
         if identity.tag is not None:
             options["if_match"] = identity.tag
@@ -129,7 +131,7 @@ class BucketObject:
             raise RemoteError(
                 f"{self._shown}: asked for bytes {at:,} to {at + size:,}, the store sent others"
             )
-        yield from self._body(answer, size)
+        yield from self._body(answer, size, limit)
 
     def _changed(self) -> ChangedError:
         return ChangedError(
@@ -171,7 +173,7 @@ class BucketObject:
         if is_offline():
             raise RemoteError(why(self._shown))
 
-    def _body(self, answer: GetAnswer, size: int) -> Iterator[bytes]:
+    def _body(self, answer: GetAnswer, size: int, limit: ServerTime) -> Iterator[bytes]:
         left = size
         try:
             for part in answer.stream(min_chunk_size=CHUNK):
@@ -181,6 +183,8 @@ class BucketObject:
                     )
                 left -= len(part)
                 yield part
+                if left and limit.is_over:
+                    raise RemoteError(f"{self._shown}: this takes too long")
         except self._obstore.exceptions.BaseError as error:
             raise TransientError(
                 f"{self._shown}: the connection broke ({_first_line(error)})"

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ragfile import _core
 from ragfile.errors import RemoteError
-from ragfile.ground import system
+from ragfile.ground import server_time, system
 from ragfile.ground.urls import BUCKETS, SCHEMES, is_remote, scheme_of, shown
 from ragfile.net.block_cache import BlockCache
 from ragfile.net.intervals import ByteRanges, joined, merged, without
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from typing import IO, ParamSpec, TypeVar
 
+    from ragfile.ground.server_time import ServerTime
     from ragfile.net.http import FileEnd, Identity
     from ragfile.net.intervals import Interval
     from ragfile.types import StrPath
@@ -54,9 +55,11 @@ PROGRESS = 1 << 20  # bytes, after which a response that breaks off has attempts
 class RemoteObject(Protocol):
     """A file on a server: HttpObject or BucketObject."""
 
-    def open(self, window: int) -> FileEnd: ...
+    def open(self, window: int, limit: ServerTime) -> FileEnd: ...
 
-    def read(self, at: int, size: int, identity: Identity) -> Iterator[bytes]: ...
+    def read(
+        self, at: int, size: int, identity: Identity, limit: ServerTime
+    ) -> Iterator[bytes]: ...
 
     def close(self) -> None: ...
 
@@ -124,7 +127,7 @@ class Fetcher:
         self._fetched = ByteRanges()
         self._in_flight: list[Interval] = []
         self._changed, self._is_inherited = threading.Condition(), False
-        self.identity, at, ending = _persistently(self._object.open, window)
+        self.identity, at, ending = self._end(window)
         self.size = self.identity.size
         self._file = self._blank()
         self.descriptor = self._file.fileno()
@@ -138,6 +141,12 @@ class Fetcher:
         if self._kept is not None:  # a block that begins before the window needs these bytes too
             self._kept.write(at, ending)
         self.fetch([(0, min(FRONT, self.size), None)])
+
+    def _end(self, window: int) -> FileEnd:
+        """Fetch the object's last bytes, at most `window` of them."""
+        with server_time.waiting_for_server() as limit:
+            limit.allow(window)
+            return _persistently(limit, self._object.open, window, limit)
 
     def _blank(self) -> IO[bytes]:
         """Make a local file of the object's size, without any bytes yet."""
@@ -154,7 +163,7 @@ class Fetcher:
 
     def current_identity(self) -> Identity:
         """Request the identity of the object that is at the URL now."""
-        return _persistently(self._object.open, 1).identity
+        return self._end(1).identity
 
     def fetch(self, pieces: Iterable[tuple[int, int, int | None]], near: bool = False) -> None:
         """Put pieces (at, size, hash or None) into the local file.
@@ -172,7 +181,9 @@ class Fetcher:
         if (cache := self._kept) is not None:
             lacking = [piece for piece in lacking if not self._put_kept(cache, piece)]
         if lacking and not near:
-            self._bring(merged((piece.at, piece.at + piece.size) for piece in lacking))
+            wanted = merged((piece.at, piece.at + piece.size) for piece in lacking)
+            with server_time.waiting_for_server() as limit:
+                self._bring(wanted, limit)
 
     def _put_kept(self, cache: KnownBlocks, piece: WantedBytes) -> bool:
         """Copy a piece from the cache, if the cache has it."""
@@ -202,17 +213,17 @@ class Fetcher:
                 folder,
             ) from error
 
-    def _bring(self, wanted: Sequence[Interval]) -> None:
+    def _bring(self, wanted: Sequence[Interval], limit: ServerTime) -> None:
         """Fetch the ranges that no other thread is fetching, and wait for the rest."""
-        while requests := self._claimed(wanted):
+        while requests := self._claimed(wanted, limit):
             try:
-                self._request(requests)
+                self._request(requests, limit)
             finally:
                 with self._changed:
                     self._in_flight = [each for each in self._in_flight if each not in requests]
                     self._changed.notify_all()
 
-    def _claimed(self, wanted: Sequence[Interval]) -> list[Interval]:
+    def _claimed(self, wanted: Sequence[Interval], limit: ServerTime) -> list[Interval]:
         """Return requests for this thread to make; empty once all the bytes have arrived."""
         with self._changed:
             while missing := [
@@ -220,9 +231,16 @@ class Fetcher:
             ]:
                 if requests := self._requests(without(missing, self._in_flight)):
                     self._in_flight += requests
+                    limit.allow(sum(end - start for start, end in requests))
                     return requests
-                self._changed.wait()
+                self._await_others(missing, limit)
         return []
+
+    def _await_others(self, missing: Sequence[Interval], limit: ServerTime) -> None:
+        """Wait until other threads have fetched some of the ranges."""
+        limit.allow(sum(end - start for start, end in missing))
+        if not self._changed.wait(limit.seconds(LONGEST_WAIT)) and limit.is_over:
+            raise RemoteError(f"{self.path}: this takes too long")
 
     def _requests(self, missing: list[Interval]) -> list[Interval]:
         requests = joined(missing, FEW, SHORT, OVER)
@@ -232,13 +250,13 @@ class Fetcher:
             requests = [(start, end + more)]
         return requests
 
-    def _request(self, requests: list[Interval]) -> None:
+    def _request(self, requests: list[Interval], limit: ServerTime) -> None:
         """Make requests side by side."""
         if len(requests) == 1:
-            self._read(*requests[0])
+            self._read(*requests[0], limit)
             return
         with ThreadPoolExecutor(min(PARALLEL, len(requests)), "ragfile-remote") as pool:
-            asked = [pool.submit(self._read, *request) for request in requests]
+            asked = [pool.submit(self._read, *request, limit) for request in requests]
             try:
                 for done in asked:
                     done.result()
@@ -246,13 +264,13 @@ class Fetcher:
                 pool.shutdown(wait=False, cancel_futures=True)  # running requests finish
                 raise
 
-    def _read(self, start: int, end: int) -> None:
+    def _read(self, start: int, end: int, limit: ServerTime) -> None:
         """Make one request; if its response breaks off, make another for the rest."""
         at = start
 
         def read() -> None:
             nonlocal at
-            for data in self._object.read(at, end - at, self.identity):
+            for data in self._object.read(at, end - at, self.identity, limit):
                 self.put(at, data)
                 with self._changed:
                     self.fetched += len(data)
@@ -263,9 +281,9 @@ class Fetcher:
         while True:
             before = at
             try:
-                return _persistently(read)
+                return _persistently(limit, read)
             except RemoteError:
-                if at - before < PROGRESS:
+                if at - before < PROGRESS or limit.is_over:
                     raise
 
     def inherit(self) -> None:
@@ -296,10 +314,10 @@ def _inherit_all() -> None:
 system.after_fork(_inherit_all)
 
 
-def _persistently(call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+def _persistently(limit: ServerTime, call: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
     """Return the call's result after retries; raise RemoteError once they are spent."""
     try:
-        until = time.monotonic() + DEADLINE
+        until = time.monotonic() + limit.seconds(DEADLINE)
         return Retries(ATTEMPTS, FIRST_WAIT, LONGEST_WAIT, until).call(call, *args, **kwargs)
     except TransientError as error:
         tried = f" (after {error.attempts} attempts)" if error.attempts > 1 else ""

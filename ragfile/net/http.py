@@ -1,7 +1,7 @@
 """A file on an HTTP server that serves byte ranges.
 
 Every response is checked to hold the requested bytes of the requested file: the offset, length,
-encoding and identity of a range, and a time limit that depends on its size. Redirects are followed
+encoding and identity of a range, and the time limit of its question. Redirects are followed
 up to five times, never from https to http, and to another host only if the caller allows it: a URL
 from an untrusted source must not make this machine query servers of its choice. The final URL is
 remembered, so that redirects cost one request in all, not one per range.
@@ -10,9 +10,9 @@ remembered, so that redirects cost one request in all, not one per range.
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import re
-import time
 from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import SplitResult, urljoin, urlsplit
 
@@ -29,7 +29,9 @@ if TYPE_CHECKING:
 
     import httpx2
 
-TIMEOUT, SLOWEST = 30.0, 64 << 10  # seconds without a byte; bytes per second after the first minute
+    from ragfile.ground.server_time import ServerTime
+
+TIMEOUT = 30.0  # seconds without a byte
 REDIRECTS = 5
 _RANGE = re.compile(r"bytes (\d{1,19})-(\d{1,19})/(\d{1,19})")
 _REASONS = {
@@ -85,30 +87,30 @@ class HttpObject:
             self._client.close()
         self._client = None
 
-    def open(self, window: int) -> FileEnd:
+    def open(self, window: int, limit: ServerTime) -> FileEnd:
         """Fetch the file's last bytes, at most `window` of them."""
         what = f"the last {window:,} bytes"
-        with self._response({"Range": f"bytes=-{window}"}, what) as response:
+        with self._response({"Range": f"bytes=-{window}"}, what, limit) as response:
             if response.status_code == 200:
-                return self._whole(response, window)
+                return self._whole(response, window, limit)
             at, end, size = self._range(response)
             if end != size or end - at != min(window, size):
                 raise RemoteError(
                     f"{self._shown}: asked for the last {window:,} bytes, the server sent {at:,} to {end:,} of {size:,}"
                 )
-            data = b"".join(self._body(response, end - at, what))
+            data = b"".join(self._body(response, end - at, what, limit))
             return FileEnd(_identity(response, size), at, data)
 
-    def read(self, at: int, size: int, identity: Identity) -> Iterator[bytes]:
+    def read(self, at: int, size: int, identity: Identity, limit: ServerTime) -> Iterator[bytes]:
         """Yield the bytes [at, at + size) in chunks."""
         headers = {"Range": f"bytes={at}-{at + size - 1}"}
         if identity.tag is not None and not identity.tag.startswith("W/"):
             # A weak tag never matches.
             headers["If-Match"] = identity.tag
         what = f"bytes {at:,} to {at + size:,}"
-        with self._response(headers, what) as response:
+        with self._response(headers, what, limit) as response:
             self._check_range(response, at, size, identity)
-            yield from self._body(response, size, what)
+            yield from self._body(response, size, what, limit)
 
     def _check_range(
         self, response: httpx2.Response, at: int, size: int, identity: Identity
@@ -124,14 +126,14 @@ class HttpObject:
                 f"{self._shown}: asked for bytes {at:,} to {at + size:,}, the server sent {start:,} to {end:,}"
             )
 
-    def _whole(self, response: httpx2.Response, window: int) -> FileEnd:
+    def _whole(self, response: httpx2.Response, window: int, limit: ServerTime) -> FileEnd:
         """Read a response with the whole file, which must fit into the window."""
         length = response.headers.get("content-length", "")
         if window == 1 and length.isdecimal():
             return FileEnd(_identity(response, int(length)), 0, b"")
         if not length.isdecimal() or not 0 < int(length) <= window:
             raise self._without_ranges()
-        data = b"".join(self._body(response, int(length), "the whole file"))
+        data = b"".join(self._body(response, int(length), "the whole file", limit))
         return FileEnd(_identity(response, len(data)), 0, data)
 
     def _range(self, response: httpx2.Response) -> ContentRange:
@@ -144,7 +146,9 @@ class HttpObject:
             )
         return ContentRange(first, last + 1, size)
 
-    def _body(self, response: httpx2.Response, size: int, what: str) -> Iterator[bytes]:
+    def _body(
+        self, response: httpx2.Response, size: int, what: str, limit: ServerTime
+    ) -> Iterator[bytes]:
         """Yield a body of exactly `size` bytes; `what` names them in errors."""
         encoding = response.headers.get("content-encoding", "identity")
         if encoding.lower() != "identity":
@@ -152,7 +156,10 @@ class HttpObject:
                 f"{self._shown}: {what}: the server sends {encoding}, not the file's own bytes"
             )
         try:
-            yield from self._chunks(response, size, what)
+            with self._watchdog.within(limit.seconds(math.inf)):
+                yield from self._chunks(response, size, what)
+        except TimeoutError as error:
+            raise TransientError(f"{self._shown}: {what}: this takes too long") from error
         except self._http.TimeoutException as error:
             raise TransientError(f"{self._shown}: {what}: no byte within {TIMEOUT:g} s") from error
         except (self._http.RequestError, self._http.StreamError) as error:
@@ -161,7 +168,7 @@ class HttpObject:
             ) from error
 
     def _chunks(self, response: httpx2.Response, size: int, what: str) -> Iterator[bytes]:
-        left, until = size, time.monotonic() + 60 + size / SLOWEST
+        left = size
         for data in response.iter_raw():  # as it comes: a chunk size would wait for the chunk
             if len(data) > left:
                 raise RemoteError(
@@ -169,8 +176,6 @@ class HttpObject:
                 )
             left -= len(data)
             yield data
-            if left and time.monotonic() > until:
-                raise TransientError(f"{self._shown}: {what}: this takes too long")
         if left:
             raise TransientError(f"{self._shown}: {what}: the answer ends {left:,} bytes early")
 
@@ -186,14 +191,16 @@ class HttpObject:
         )
 
     @contextlib.contextmanager
-    def _response(self, headers: Mapping[str, str], what: str) -> Generator[httpx2.Response]:
+    def _response(
+        self, headers: Mapping[str, str], what: str, limit: ServerTime
+    ) -> Generator[httpx2.Response]:
         """Send a GET; the response is a success, its body is unread, and it is closed at the end."""
         url = self._final_url
-        response = self._sent(url, headers, what)
+        response = self._sent(url, headers, what, limit)
         if response.status_code in (401, 403, 404, 410) and url != self._url:
             # The target of a redirect can expire, so start again from the URL itself.
             response.close()
-            response = self._sent(self._url, headers, what)
+            response = self._sent(self._url, headers, what, limit)
         try:
             if response.status_code not in (200, 206):
                 raise self._refusal(response, what)
@@ -214,10 +221,12 @@ class HttpObject:
             return error
         return RemoteError(message, status=status)
 
-    def _sent(self, url: str, headers: Mapping[str, str], what: str) -> httpx2.Response:
+    def _sent(
+        self, url: str, headers: Mapping[str, str], what: str, limit: ServerTime
+    ) -> httpx2.Response:
         """Send a GET and follow its redirects."""
         for _ in range(REDIRECTS + 1):
-            response = self._answered(url, headers, what)
+            response = self._answered(url, headers, what, limit)
             is_redirect = response.status_code in (301, 302, 303, 307, 308)
             if not is_redirect or "location" not in response.headers:
                 self._final_url = url
@@ -226,14 +235,18 @@ class HttpObject:
             url = self._allowed(url, urljoin(url, response.headers["location"]))
         raise RemoteError(f"{self._shown}: more than {REDIRECTS} redirects")
 
-    def _answered(self, url: str, headers: Mapping[str, str], what: str) -> httpx2.Response:
+    def _answered(
+        self, url: str, headers: Mapping[str, str], what: str, limit: ServerTime
+    ) -> httpx2.Response:
         """Send one GET; raise TransientError for a connection that fails."""
+        seconds = limit.seconds(TIMEOUT)
+        late = "this takes too long" if seconds < TIMEOUT else f"no answer within {TIMEOUT:g} s"
+        if not seconds:
+            raise TransientError(f"{self._shown}: {what}: {late}")
         try:
-            return self._head(url, headers)
+            return self._head(url, headers, seconds)
         except (self._http.TimeoutException, TimeoutError) as error:
-            raise TransientError(
-                f"{self._shown}: {what}: no answer within {TIMEOUT:g} s"
-            ) from error
+            raise TransientError(f"{self._shown}: {what}: {late}") from error
         except self._http.RequestError as error:
             raise TransientError(
                 f"{self._shown}: {what}: the connection failed ({error})"
@@ -241,13 +254,13 @@ class HttpObject:
         except (self._http.InvalidURL, ValueError) as error:
             raise RemoteError(f"{self._shown} is not a URL: {error}") from error
 
-    def _head(self, url: str, headers: Mapping[str, str]) -> httpx2.Response:
-        """Send one GET and read the response's head, within TIMEOUT seconds in all."""
+    def _head(self, url: str, headers: Mapping[str, str], seconds: float) -> httpx2.Response:
+        """Send one GET and read the response's head, within so many seconds in all."""
         client = self._connected()
         trace = {"trace": self._watchdog.note}
         sent = {**headers, **self._credentials(url)}
         request = client.build_request("GET", url, headers=sent, extensions=trace)
-        with self._watchdog.within(TIMEOUT):
+        with self._watchdog.within(seconds):
             return client.send(request, stream=True)
 
     def _credentials(self, url: str) -> dict[str, str]:

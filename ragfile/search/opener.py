@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from ragfile.file.snapshot import open_snapshot
+from ragfile.ground import server_time
 from ragfile.search.file_rows import FileRows
 
 if TYPE_CHECKING:
@@ -65,9 +66,10 @@ class FileOpener:
 
     def open(self) -> FileRows:
         generation, strict, trusted, pin = self.options
-        snapshot = open_snapshot(
-            self.source, generation=generation, strict=strict, trusted=trusted, pin=pin
-        )
+        with server_time.one_question():
+            snapshot = open_snapshot(
+                self.source, generation=generation, strict=strict, trusted=trusted, pin=pin
+            )
         return FileRows(snapshot)
 
     def seen(self, rows: FileRows) -> object:

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
+from ragfile.ground.cancellation import steps
 from ragfile.search import fusion
 
 if TYPE_CHECKING:
@@ -168,7 +169,7 @@ def _spread(
     relevance = (1 - share) * fusion.unit_range(scores[: len(rows)])
     likeness, is_left = np.zeros(len(rows)), np.ones(len(rows), bool)
     chosen: list[int] = []
-    for _ in range(min(question.wanted, len(rows))):
+    for _ in steps(range(min(question.wanted, len(rows)))):
         gain = np.where(is_left, relevance - share * likeness, -np.inf)
         chosen.append(best := int(np.argmax(gain)))
         is_left[best] = False

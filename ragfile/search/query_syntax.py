@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from ragfile import _core
+from ragfile.ground.cancellation import steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -170,7 +171,7 @@ def left(
     """Return the live rows that pass a filter and all signs."""
     mask = np.ones(rows.count, bool) if passing is None else passing.copy()
     finder = _RowFinder(rows)
-    for sign in signs:
+    for sign in steps(signs):
         held = finder.rows_of(sign)
         mask &= ~held if sign.is_excluded else held
     return rows.alive(mask)
@@ -219,7 +220,7 @@ class _RowFinder:
             mask &= self._rows(term)
         mask = self.rows.alive(mask)
         if len(words) > 1 or not isinstance(wanted[0], str):
-            for row in np.flatnonzero(mask).tolist():
+            for row in steps(np.flatnonzero(mask).tolist()):
                 mask[row] = self._has(row, wanted, marks)
         return mask
 

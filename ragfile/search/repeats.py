@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragfile import _core
+from ragfile.ground.cancellation import steps
 from ragfile.search import paging_and_diversity, retriever_fusion
 from ragfile.search.retriever_fusion import Part
 
@@ -132,7 +133,7 @@ def contents(base: SearchedRows, rows: list[int], notes: Notes) -> Iterator[Any]
 
 def _pieces(base: SearchedRows, rows: list[int], notes: Notes) -> Iterator[Any]:
     """Yield the vectors or texts of rows in pieces. A row without a vector has NaN, which equals no other."""
-    for at in range(0, len(rows), PIECE):
+    for at in steps(range(0, len(rows), PIECE)):
         piece = rows[at : at + PIECE]
         if base.has_vectors:
             yield base.vectors_of(piece, notes)

@@ -20,6 +20,7 @@ import xxhash
 
 from ragfile import _core
 from ragfile.ground import plugins
+from ragfile.ground.cancellation import steps
 from ragfile.ground.extras import optional
 from ragfile.ingest.analysis import STOP_WORDS
 from ragfile.records import Candidate, Hit, Hits, best_first
@@ -189,7 +190,7 @@ def _features(
     like = list({word for each in found for _, word in each})
     reduced = _stems([word.decode("utf-8", "surrogatepass") for word in like])
     known = {word: stem for word, stem in zip(like, reduced, strict=True) if stem in stems}
-    return len(numbers), [frozenset(_core.held(each, known, numbers)) for each in found]
+    return len(numbers), [frozenset(_core.held(each, known, numbers)) for each in steps(found)]
 
 
 class _Stemmer(Protocol):

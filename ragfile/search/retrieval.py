@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from ragfile.file.row_sets import RowSets
 from ragfile.ground.annotations import deferred
+from ragfile.ground.cancellation import steps
 from ragfile.records import Hit
 from ragfile.search import paging_and_diversity, query_syntax, repeats, retriever_fusion
 from ragfile.search.retriever_fusion import Part, Ranked
@@ -55,7 +56,7 @@ class Retrieval:
         if question.query_syntax and question.mode != "keyword":
             asked = [
                 (places, query_syntax.applied(self.rows, part))
-                for places, part in question.one_by_one()
+                for places, part in steps(question.one_by_one())
             ]
         elif question.has_filters and not self._are_together(question):
             asked = question.by_filter()
@@ -63,7 +64,8 @@ class Retrieval:
             return [Part(range(len(question.texts)), *self._answered(question))]
         # Making a part raises its pool again if it drops repeats, so it is limited again.
         return [
-            Part(places, *self._answered(part.limited(self.rows.live))) for places, part in asked
+            Part(places, *self._answered(part.limited(self.rows.live)))
+            for places, part in steps(asked)
         ]
 
     def _answered(self, question: Question) -> tuple[Ranked, str]:

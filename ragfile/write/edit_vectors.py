@@ -120,9 +120,10 @@ class FileVectors:
     ) -> list[np.ndarray | None] | None:  # fmt: skip
         """Return a vector for each chunk: the stored one (or None) for an unchanged key, else a new one.
 
-        Returns None if the file has no vectors, or no embedder can make new ones.
+        Returns None if the file has neither vectors nor a model, or no embedder can make new ones.
+        A chunk without a vector stays without one, also if no other chunk has one.
         """
-        if self.replaces_all or not self._archive.has_vectors:
+        if self.replaces_all or (self._is_without() and not self._archive.has_vectors):
             return None
         stored, bare = old.vectors
         keys = self.keys_of(document, chunks)

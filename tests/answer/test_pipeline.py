@@ -18,6 +18,7 @@ from ragfile.answer.citations import Source
 from ragfile.answer.messages import messages
 from ragfile.errors import CorruptError, ProviderError
 from ragfile.qa import Event, ask
+from ragfile.records import Chunk
 
 pytest.importorskip("httpx2", reason="the extra 'http' is not installed")
 
@@ -641,6 +642,41 @@ def test_a_sentence_in_two_overlapping_chunks_is_cited_once(tmp_path):
     assert len(set(places)) == len(places)
     cited = [c.doc_id for c in answer.citations if sentences[1] in c.text]
     assert sorted(cited) == ["a", "b"]
+
+
+def test_a_sentence_that_chunks_share_is_written_once_whatever_stands_beside_it(tmp_path):
+    """One chunk has it with the next sentence of the answer, the other one alone."""
+    sentences = [
+        "Keys rotate every ninety days.",
+        "The controller rotates keys at night.",
+        "Pears are sweet.",
+    ]
+    text = " ".join(sentences)
+    pairs = [" ".join(sentences[:2]), " ".join(sentences[1:])]
+    starts = [text.index(pair) for pair in pairs]
+    chunks = [
+        Chunk("a", i, pair, start=start, end=start + len(pair))
+        for i, (pair, start) in enumerate(zip(pairs, starts, strict=True))
+    ]
+    with ragfile.create(tmp_path / "kb") as w:
+        w.add_document({"id": "a", "text": text}, chunks)
+    with ragfile.open(tmp_path / "kb") as rf:
+        answer = rf.ask("how often do the keys rotate?")
+    assert len(answer.contexts) > 1
+    for sentence in sentences[:2]:
+        assert answer.text.count(sentence) == 1
+    places = sorted((c.start, c.end) for c in answer.citations)
+    assert all(one[1] <= other[0] for one, other in itertools.pairwise(places))
+
+
+def test_a_source_that_repeats_a_sentence_is_marked_once(tmp_path):
+    text = "Keys rotate every ninety days. Apples grow. Keys rotate every ninety days."
+    with ragfile.create(tmp_path / "kb") as w:
+        w.add_documents([{"id": "a", "text": text}])
+    with ragfile.open(tmp_path / "kb") as rf:
+        assert rf.ask("how often do the keys rotate?").text == (
+            "Keys rotate every ninety days. [1]"
+        )
 
 
 # ------------------------------------------------------------------------------------- origin ---

@@ -4,7 +4,6 @@ Whatever the bytes are, opening and verifying end in an answer or a FormatError,
 goes unseen by both: an opened file that verifies without a fault is the file that was written.
 """
 
-import os
 import random
 import struct
 import subprocess
@@ -28,6 +27,7 @@ from oracles.handmade import (
     front,
     xxh,
 )
+from sanitizers import SANITIZED
 
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError, VersionError
@@ -460,9 +460,8 @@ path = {str(path)!r}
     return done.stdout.strip()
 
 
-sanitized = "libasan" in os.environ.get("LD_PRELOAD", "")
 limits = pytest.mark.skipif(
-    sys.platform != "linux" or sanitized,
+    sys.platform != "linux" or SANITIZED,
     reason="sets an address-space limit, which ASan's shadow does not fit in",
 )
 OPEN = """

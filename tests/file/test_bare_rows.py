@@ -7,6 +7,7 @@ import sys
 
 import numpy as np
 import pytest
+from checks.histories import Hashed
 from fuzz.sections import sealed
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -17,6 +18,7 @@ import ragfile
 from ragfile import _core, conformance
 from ragfile.errors import CorruptError, ModelError, VersionError
 from ragfile.file import sample_rows
+from ragfile.records import Chunk
 
 DIM = 6
 READER = os.path.join(os.path.dirname(__file__), "../../spec/reader.py")
@@ -327,6 +329,35 @@ def test_chunks_of_one_text_keep_their_own_vectors(tmp_path):
     found = rf.rows.vectors_of(rf.live_rows())
     assert found[[0, 2]].tolist() == [[1.0, 0.0], [0.0, 1.0]]
     assert np.isnan(found[1]).all()
+
+
+def _replaced(w):
+    w.replace("a", {"id": "a", "text": "one two"}, [Chunk("a", 0, "one"), Chunk("a", 1, "two")])
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        (lambda w: w.upsert([{"doc_id": "a", "chunk_index": 1, "content": "two"}]), [False, True]),
+        (lambda w: w.update("a", metadata={"k": 1}), [False]),
+        (_replaced, [False, True]),
+    ],
+    ids=["upsert", "update", "replace"],
+)
+@pytest.mark.parametrize("others", [[], [{"id": "b", "text": "another document"}]])
+def test_an_embedder_leaves_a_chunk_without_a_vector_as_it_is(tmp_path, change, expected, others):
+    """Also where no chunk of the file has one: the caller left it out, for the file has a model."""
+    embedder = Hashed(3)
+    with ragfile.create(tmp_path / "kb", embedder=embedder) as w:
+        w.add([{"doc_id": "a", "chunk_index": 0, "content": "one"}], [None])
+        w.add_documents(others)
+    with ragfile.edit(tmp_path / "kb", embedder=embedder) as w:
+        change(w)
+        assert w.embedded == sum(expected)
+    with ragfile.open(tmp_path / "kb") as rf:
+        mask = rf.vector_mask()
+        rows = [rf.row(f"a#{index}") for index in range(len(expected))]
+        assert [bool(mask[row]) for row in rows] == expected
 
 
 def test_a_bitmap_that_is_too_short_is_damage(tmp_path):

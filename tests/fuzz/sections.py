@@ -25,6 +25,7 @@ import numpy as np
 import zstandard
 from oracles.handmade import Entry, Image, Table
 from oracles.streams import blocks_of, stream_of
+from sanitizers import SANITIZED
 
 import ragfile
 from ragfile import _core
@@ -510,7 +511,7 @@ def run(seeds, report):
 def main():
     count, first = int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0
     faulthandler.enable()
-    if "libasan" not in os.environ.get("LD_PRELOAD", ""):  # which maps terabytes of shadow
+    if not SANITIZED:  # which maps terabytes of shadow
         resource.setrlimit(resource.RLIMIT_AS, (_mapped_now() + LIMIT_MEMORY, -1))
     seen = {}
 

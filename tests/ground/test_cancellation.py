@@ -7,10 +7,12 @@ import time
 import pytest
 from servers.chat_servers import Server, event, hang
 
+import ragfile
 from ragfile.answer import async_api
 from ragfile.chat.protocol import open_chat
 from ragfile.errors import ProviderError
-from ragfile.ground.cancellation import Waiter, current, waiting
+from ragfile.ground.cancellation import Waiter, WaiterLeft, current, steps, waiting
+from ragfile.search import query_syntax
 
 MESSAGES = [{"role": "user", "content": "keys?"}]
 
@@ -106,3 +108,70 @@ def test_a_cancelled_await_frees_its_thread():
                 assert await async_api.asked(lambda: "free") == "free"
 
         asyncio.run(main())
+
+
+def test_a_loop_ends_before_its_next_step():
+    waiter, seen = Waiter(), []
+    with waiting(waiter), pytest.raises(WaiterLeft):
+        for step in steps(range(10)):
+            seen.append(step)
+            if step == 3:
+                waiter.leave()
+    assert seen == [0, 1, 2, 3]
+    assert list(steps(range(3))) == [0, 1, 2]
+
+
+OPTIONS = {
+    "phrases": {"query": '"key word"', "query_syntax": True},
+    "questions with signs": {"query": "key -w3", "query_syntax": True},
+    "repeats": {"query": "key", "drop_repeats": True},
+    "diversity": {"query": "key", "diversity": 0.5, "vector": [1.0, 0.5]},
+    "boosts": {
+        "query": "key",
+        "boost": {"field": "n", "weight": 1.0, "reference": 1, "half_life": 2},
+    },
+    "re-ranking": {"query": "key", "rerank": True},
+    "rewrites": {"query": "key", "rewrites": ["word"]},
+    "groups": {"query": "key", "group": 2},
+}
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory):
+    path = tmp_path_factory.mktemp("many") / "kb"
+    with ragfile.create(path) as w:
+        for i in range(40):
+            chunk = {"doc_id": f"d{i}", "chunk_index": 0, "content": f"key word w{i}"}
+            w.add([{**chunk, "metadata": {"n": i}}], [[1.0, float(i)]])
+    with ragfile.open(path) as rf:
+        yield rf
+
+
+@pytest.mark.parametrize("options", OPTIONS.values(), ids=OPTIONS)
+def test_a_search_whose_client_has_left_ends_early(many, options):
+    assert many.search(**options, mode="bm25", cache=False)
+    waiter = Waiter()
+    waiter.leave()
+    with waiting(waiter), pytest.raises(WaiterLeft):
+        list(many.search(**options, mode="bm25", cache=False))
+
+
+def test_a_phrase_reads_no_more_texts_once_its_client_has_left(many, monkeypatch):
+    waiter, read, folded = Waiter(), [], query_syntax.folded
+
+    def leaving(*args):
+        read.append(args)
+        waiter.leave()
+        return folded(*args)
+
+    with waiting(waiter), pytest.raises(WaiterLeft):
+        monkeypatch.setattr(query_syntax, "folded", leaving)
+        many.search('"word key"', query_syntax=True, mode="bm25", cache=False)
+    assert len(read) <= 2
+
+
+def test_documents_are_read_until_the_client_leaves(many):
+    waiter = Waiter()
+    with waiting(waiter), pytest.raises(WaiterLeft):
+        for _ in many.documents():
+            waiter.leave()

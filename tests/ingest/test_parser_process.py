@@ -11,6 +11,7 @@ from dataclasses import replace
 import pytest
 from oracles import hostile_files
 from oracles import source_files as made
+from sanitizers import SANITIZED
 
 import ragfile
 from ragfile.ground import python_process
@@ -98,6 +99,7 @@ def test_no_more_memory_is_taken_than_the_limit(tmp_path):
     assert int(used.stdout) < 64 + 100  # the interpreter and its modules
 
 
+@pytest.mark.skipif(SANITIZED, reason="sanitizers take memory")
 @pytest.mark.parametrize(
     ("name", "raw"),
     [

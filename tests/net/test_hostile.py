@@ -23,11 +23,11 @@ def far(monkeypatch):
         def __init__(self, url):
             pass
 
-        def open(self, window):
+        def open(self, window, limit):
             at = max(len(held[0]) - window, 0)
             return Identity(len(held[0]), '"tag"', None), at, held[0][at:]
 
-        def read(self, at, size, identity):
+        def read(self, at, size, identity, limit):
             yield held[0][at : at + size]
 
         def close(self):

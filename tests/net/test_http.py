@@ -14,6 +14,7 @@ from servers.range_server import RangeServer
 
 import ragfile
 from ragfile.errors import ChangedError, CorruptError, FormatError, RagfileError, RemoteError
+from ragfile.ground import server_time
 from ragfile.net import fetcher
 from ragfile.net import http as remote_http
 from ragfile.net.watchdog import Watchdog
@@ -272,8 +273,8 @@ def test_a_server_that_drips_is_left(server, monkeypatch):
             time.sleep(0.02)
         return True
 
-    real = remote_http.time.monotonic
-    monkeypatch.setattr(remote_http.time, "monotonic", lambda: real() * 1000)
+    monkeypatch.setattr(server_time, "SECONDS", 0.3)
+    monkeypatch.setattr(server_time, "SLOWEST", 1 << 40)
     server.behave = drip
     with pytest.raises(RemoteError, match="too long"):
         _ask(server)
@@ -295,6 +296,49 @@ def test_a_server_that_drips_headers_is_left(server, monkeypatch):
     with pytest.raises(RemoteError, match="no answer within"):
         _ask(server)
     assert len(lines) < 1000  # all of them take eight minutes
+
+
+def dripping(begun):
+    """A server whose every response just begins within its limit, and then never ends."""
+
+    def drip(handler, start, end, data):
+        begun.append((start, end))
+        length = {"Content-Length": str(end - start)}
+        handler.part(start, end, data, handler.owner.tag("kb"), length, b"")
+        for at in range(start, end):
+            handler.wfile.write(data[at : at + 1])
+            time.sleep(0.05)
+        return True
+
+    return drip
+
+
+def test_the_requests_of_a_question_have_one_limit(server, monkeypatch):
+    """Each of them would wait for as long as the first one again."""
+    begun = []
+    with ragfile.open(server.url("kb")) as rf:
+        for name, value in (("SECONDS", 0.3), ("ROUND_TRIP", 0.0), ("SLOWEST", 1 << 40)):
+            monkeypatch.setattr(server_time, name, value)
+        server.behave = dripping(begun)
+        with server_time.one_question():
+            for _ in range(4):
+                with pytest.raises(RemoteError, match="too long"):
+                    rf.search("word5 text99", mode="bm25")
+                begun.append("the end of a search")
+    assert begun.index("the end of a search") == len(begun) - 4 > 0
+
+
+def test_a_call_has_a_limit_of_its_own(server, monkeypatch):
+    begun = []
+    with ragfile.open(server.url("kb")) as rf:
+        for name, value in (("SECONDS", 0.3), ("ROUND_TRIP", 0.0), ("SLOWEST", 1 << 40)):
+            monkeypatch.setattr(server_time, name, value)
+        server.behave = dripping(begun)
+        for _ in range(2):
+            begun.clear()
+            with pytest.raises(RemoteError, match="too long"):
+                rf.search("word5 text99", mode="bm25")
+            assert begun
 
 
 def test_attempts_have_one_deadline(server, monkeypatch):

@@ -439,7 +439,7 @@ def test_the_browser_declares_and_reads_the_same_options():
 
 
 @pytest.fixture(scope="module")
-def page(path):
+def page(path, web_files):
     from doors.browser.node import Reader
 
     with Reader(path) as reader:

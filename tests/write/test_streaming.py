@@ -1,11 +1,11 @@
 """Documents that a program makes go into a file as they come: few of them are held at a time."""
 
-import os
 import subprocess
 import sys
 import weakref
 
 import pytest
+from sanitizers import SANITIZED
 
 import ragfile
 from ragfile.records import Document
@@ -80,7 +80,7 @@ with ragfile.open(path) as rf:
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the limit is Linux's")
-@pytest.mark.skipif("asan" in os.environ.get("LD_PRELOAD", ""), reason="sanitizers take memory")
+@pytest.mark.skipif(SANITIZED, reason="sanitizers take memory")
 def test_a_row_takes_little_memory_of_a_build_and_of_a_compaction(tmp_path):
     """Ids, places and sizes: the system refuses more than 250 bytes a document with one chunk."""
     command = [sys.executable, "-c", OWN, str(tmp_path / "kb.ragfile"), "200000", "250"]

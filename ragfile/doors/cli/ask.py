@@ -193,5 +193,8 @@ def _remarks(answer: Answer) -> Iterator[str]:
         yield "the answer reached its token limit; raise --max-tokens"
     for number in answer.unknown:
         yield f"the model cited [{number}], which does not exist"
-    for sentence in answer.unsupported:
-        yield f"not supported by the passages: {printable(sentence.text)}"
+    unsupported = list(dict.fromkeys(printable(one.text) for one in answer.unsupported))
+    if len(unsupported) == 1:
+        yield f"not supported by the passages: {unsupported[0]}"
+    elif unsupported:
+        yield "\n  ".join(["not supported by the passages:", *unsupported])

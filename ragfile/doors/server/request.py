@@ -17,6 +17,7 @@ from ragfile.doors.server.operations import Call, EventStream, Operation, Raw
 from ragfile.doors.server.streams import send_stream, until_gone
 from ragfile.doors.server.validation import checked, of_query
 from ragfile.ground.cancellation import waiting
+from ragfile.ground.server_time import one_question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -208,7 +209,7 @@ def _parameters(scope: Scope) -> list[tuple[str, str]]:
 
 def answered(service: Service, operation: Operation, call: Call) -> Raw | EventStream:
     """Call an endpoint, in its thread; return its result ready to be sent."""
-    with waiting(call.waiter):
+    with waiting(call.waiter), one_question():
         found = operation.answer(service, call)
     if isinstance(found, Raw | EventStream):
         return found

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from typing import TYPE_CHECKING
 
 from ragfile.shards.task_runner import attempt
@@ -27,7 +28,8 @@ class Here:
         if len(tasks) < 2 or "://" not in tasks[0].url:
             return [attempt(task) for task in tasks]
         with ThreadPoolExecutor(min(self._workers, len(tasks)), "ragfile-shards") as pool:
-            return list(pool.map(attempt, tasks))
+            asked = [pool.submit(copy_context().run, attempt, task) for task in tasks]
+            return [each.result() for each in asked]
 
     def map(
         self, function: Callable[[Item], Made], items: Sequence[Item]

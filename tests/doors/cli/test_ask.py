@@ -79,6 +79,19 @@ def test_with_a_model_the_answer_its_source_and_what_is_wrong_with_it(path, serv
     assert done.returncode == 0
 
 
+def test_sentences_without_support_are_listed_once_each(path):
+    written = (
+        "Paint it in a shade of crimson. Sell the garden gnomes. Paint it in a shade of crimson."
+    )
+    with Server([f"Every 90 days [1]. {written}"]) as server:
+        done = run(path, "how often?", "--model", server.model())
+    assert done.stderr.count("not supported") == 1
+    assert (
+        "not supported by the passages:\n  Paint it in a shade of crimson.\n  Sell the garden gnomes.\n"
+        in done.stderr
+    )
+
+
 def test_no_passages_are_refused(path):
     done = run(path, "How often are keys rotated?", "-k", "0")
     assert done.returncode == 2

@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import queue
 import re
 import signal
 import socket
@@ -19,6 +20,8 @@ from servers.chat_servers import hang
 from servers.range_server import RangeServer
 
 import ragfile
+from ragfile.ground.cancellation import WaiterLeft, current
+from ragfile.search import query_syntax
 
 KB = "/v1/collections/kb"
 
@@ -361,6 +364,33 @@ def test_an_answer_that_takes_too_long_is_given_up(serving, path):
     server = serving(path, answer_seconds=0.0)
     answer = server.search({"query": "keys"})
     assert (answer.status, answer.headers["Retry-After"]) == (503, "1")
+
+
+def test_a_search_that_takes_too_long_leaves_its_thread(serving, path, monkeypatch):
+    """It ends before the next text, and not after the last one."""
+    read, ended = [], queue.Queue()
+    folded, left = query_syntax.folded, query_syntax.left
+
+    def stalled(*args):
+        read.append(args)
+        while not current().has_left:
+            time.sleep(0.01)
+        return folded(*args)
+
+    def noted(*args):
+        try:
+            return left(*args)
+        except BaseException as error:
+            ended.put(type(error))
+            raise
+
+    server = serving(path, answer_seconds=0.5)
+    monkeypatch.setattr(query_syntax, "folded", stalled)
+    monkeypatch.setattr(query_syntax, "left", noted)
+    body = {"query": '"rotate the"', "query_syntax": True, "mode": "bm25"}
+    assert server.search(body).status == 503
+    assert ended.get(timeout=60) is WaiterLeft
+    assert len(read) == 1
 
 
 def test_a_file_behind_a_url_is_a_collection(serving, path):

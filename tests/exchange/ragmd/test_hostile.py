@@ -1,6 +1,5 @@
 """Files made to hurt: refused with a line, in bounded memory and time, and nothing in them runs."""
 
-import os
 import subprocess
 import sys
 import textwrap
@@ -9,6 +8,7 @@ import pytest
 from fuzz import ragmd as fuzz_ragmd
 from oracles.ragmd_examples import minimal
 from places import TESTS
+from sanitizers import SANITIZED
 
 from ragfile.errors import FormatError
 from ragfile.exchange.ragmd import ragmd_reader
@@ -79,10 +79,7 @@ def test_a_head_whose_product_overflows_is_refused(dim, count):
         _core.faiss_read(_core.faiss_flat_head(dim, count, True) + bytes(64))
 
 
-@pytest.mark.skipif(
-    "asan" in os.environ.get("LD_PRELOAD", ""),
-    reason="AddressSanitizer reserves terabytes of addresses",
-)
+@pytest.mark.skipif(SANITIZED, reason="AddressSanitizer reserves terabytes of addresses")
 def test_refusals_need_little_memory():
     code = f"""
         import resource, sys
