@@ -161,6 +161,8 @@ class Reader:
 
 class FileWriter:
     path: Final[str]
+    @property
+    def size(self) -> int: ...
     @staticmethod
     def create(path: StrPath) -> FileWriter: ...
     @staticmethod

@@ -199,6 +199,9 @@ def _whole(reader: _core.Reader, segments: list[RowSegment]) -> Found:
     found: Found = {}
     if reader.has("rag.config"):
         found["config"] = config.config_of(reader, "")
+    if reader.has("rag.merged"):
+        _refuse(consistency.merge_faults(reader))
+        found |= {"merged": rows} if (rows := consistency.merged_rows(reader)) else {}
     if reader.has("rag.stale"):
         found["stale"] = stale_records.read_stale(reader, "")
         _refuse(consistency.stale_faults(found["stale"], segments))

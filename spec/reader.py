@@ -34,8 +34,8 @@ KNOWN = (
     "vector", "keyword", "rag.keys", "rag.shadow", "rag.planes", "rag.clusters", "rag.clustered",
     "rag.terms", "rag.postings", "rag.terms.N", "rag.postings.N", "rag.chunks", "rag.documents",
     "rag.ids", "rag.text", "rag.meta", "rag.bare", "rag.sample", "rag.fine", "rag.columns",
-    "rag.tombs", "rag.gone", "rag.config", "rag.stale", "rag.origin", "rag.frequencies",
-    "rag.parity", "rag.seal", "rag.signatures",
+    "rag.tombs", "rag.gone", "rag.config", "rag.merged", "rag.stale", "rag.origin",
+    "rag.frequencies", "rag.parity", "rag.seal", "rag.signatures",
 )  # fmt: skip
 RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
 FIELDS = {"source": str, "metadata": dict, "tags": list, "original": list, "body": int}
@@ -852,6 +852,7 @@ def read_1(data):
         **{"lost_generation": lost, "abandoned": left, "segments": segments},
         **{"sections": [{key: section[key] for key in keys} for section in sections]},
         **read_whole(parts, once),
+        **merged(parts, about["generation"], segments),
     }
 
 
@@ -1273,6 +1274,20 @@ def read_whole(parts, documents):
     if "rag.frequencies" in parts:
         found["frequencies"] = frequencies(*of(parts, "rag.frequencies"))
     return found
+
+
+def merged(parts, generation, segments):
+    """3.10: how many rows of this commit come from segments that it merged."""
+    if "rag.merged" not in parts:
+        return {}
+    part, at = of(parts, "rag.merged")
+    entry = parts["rag.merged"][1]
+    need(not part and entry["items"], at, "3.10", "bytes, or no rows")
+    if entry["generation"] != generation:
+        return {}
+    new = sum(segment["rows"] for segment in segments if segment["generation"] == generation)
+    need(entry["items"] <= new, at, "3.10", "more rows than the commit wrote")
+    return {"merged": entry["items"]}
 
 
 def json_of(part, at, rule):

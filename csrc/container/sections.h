@@ -28,6 +28,7 @@ static const char *const section_names[] = {
     "rag.tombs",
     "rag.gone",
     "rag.config",
+    "rag.merged",
     "rag.stale",
     "rag.origin",
     "rag.frequencies",

@@ -284,7 +284,17 @@ enum rag_status rag_writer_rows(struct rag_writer *w, uint32_t segment, uint64_t
     return RAG_OK;
 }
 
+/* Sections of this commit stay: check_plan refuses them without their segment. */
+static void drop_sections(struct rag_writer *w, uint32_t segment) {
+    size_t kept = 0;
+    for (size_t i = 0; i < w->count; i++)
+        if (w->entries[i].segment != segment || w->entries[i].generation == w->generation)
+            w->entries[kept++] = w->entries[i];
+    w->count = kept;
+}
+
 void rag_writer_forget(struct rag_writer *w, uint32_t segment) {
+    drop_sections(w, segment);
     for (size_t i = 0; i < w->segment_count; i++)
         if (w->segments[i].number == segment)
             memmove(&w->segments[i], &w->segments[i + 1],
@@ -320,6 +330,8 @@ static enum rag_status flush(struct rag_writer *w, struct rag_fault *fault) {
     w->buffered = 0;
     return status;
 }
+
+uint64_t rag_writer_size(const struct rag_writer *w) { return w->end; }
 
 enum rag_status rag_section_drop(struct rag_writer *w, const char *name, uint32_t segment,
                                  struct rag_fault *fault) {
@@ -543,26 +555,52 @@ static enum rag_status write_front(struct rag_writer *w, uint64_t created, uint6
 
 /* The number of deleted rows comes from the segment's bitmap section. An inconsistent table is
  * not written. */
-static enum rag_status check_plan(const struct rag_writer *w, struct rag_fault *fault) {
-    for (size_t i = 0; i < w->count; i++) {
-        size_t s = 0;
-        while (s < w->segment_count && w->segments[s].number != w->entries[i].segment) s++;
-        if (w->entries[i].segment != 0 && s == w->segment_count)
-            return rag_fail(fault, RAG_ARGUMENT, w->entries[i].segment,
-                            "a section of a segment that has no rows");
-    }
+static enum rag_status check_deletions(const struct rag_writer *w,
+                                       const struct planned *const *tombs,
+                                       struct rag_fault *fault) {
     for (size_t s = 0; s < w->segment_count; s++) {
-        const struct planned *tombs = NULL;
-        for (size_t i = 0; i < w->count && !tombs; i++)
-            if (w->entries[i].segment == w->segments[s].number &&
-                strcmp(w->entries[i].name, TOMBS_NAME) == 0)
-                tombs = &w->entries[i];
-        const uint64_t dead = tombs ? tombs->items : 0, size = (w->segments[s].rows + 63) / 64 * 8;
-        if (dead != w->segments[s].rows - w->segments[s].live || (tombs && tombs->size != size))
-            return rag_fail(fault, RAG_ARGUMENT, w->segments[s].number,
+        const struct rag_segment_record *segment = &w->segments[s];
+        const uint64_t dead = tombs[s] ? tombs[s]->items : 0, size = (segment->rows + 63) / 64 * 8;
+        if (dead != segment->rows - segment->live || (tombs[s] && tombs[s]->size != size))
+            return rag_fail(fault, RAG_ARGUMENT, segment->number,
                             "a segment's deletions do not add up");
     }
     return RAG_OK;
+}
+
+/* The position of a segment, or of the next higher number: segments ascend. */
+static size_t find_segment(const struct rag_writer *w, uint32_t number) {
+    size_t low = 0, high = w->segment_count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (w->segments[middle].number < number) low = middle + 1;
+        else high = middle;
+    }
+    return low;
+}
+
+/* Finds each segment's bitmap, and refuses sections of segments that do not exist. */
+static enum rag_status find_tombs(const struct rag_writer *w, const struct planned **tombs,
+                                  struct rag_fault *fault) {
+    for (size_t i = 0; i < w->count; i++) {
+        const struct planned *entry = &w->entries[i];
+        if (entry->segment == 0) continue;
+        const size_t s = find_segment(w, entry->segment);
+        if (s == w->segment_count || w->segments[s].number != entry->segment)
+            return rag_fail(fault, RAG_ARGUMENT, entry->segment,
+                            "a section of a segment that has no rows");
+        if (strcmp(entry->name, TOMBS_NAME) == 0) tombs[s] = entry;
+    }
+    return RAG_OK;
+}
+
+static enum rag_status check_plan(const struct rag_writer *w, struct rag_fault *fault) {
+    const struct planned **tombs = calloc(w->segment_count + 1, sizeof *tombs);
+    if (!tombs) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    enum rag_status status = find_tombs(w, tombs, fault);
+    if (status == RAG_OK) status = check_deletions(w, tombs, fault);
+    free(tombs);
+    return status;
 }
 
 /* --------------------------------------------------------------------------------------- parity */

@@ -174,6 +174,7 @@ def first_generation(reader: _core.Reader, path: str) -> int:
 
 FIELDS: dict[str, Callable[[Any], bool]] = {
     "first_generation": lambda value: _is_whole(value, 1, 1 << 62),
+    "signed": lambda value: _is_whole(value, 1, 1 << 62),
     "dim": lambda value: value is None or _is_whole(value, 1, DIM_LIMIT),
     "metric": lambda value: isinstance(value, str),
     "precision": lambda value: _is_whole(value, 16, 16) or _is_whole(value, 32, 32),

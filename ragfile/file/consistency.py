@@ -56,6 +56,7 @@ def disagreements(archive: CheckedRows) -> list[Fault]:
     _open_whole(archive.file.reader)
     return [
         *_between(archive.segments),
+        *merge_faults(archive.file.reader),
         *stale_faults(archive.file.stale_records, archive.segments),
     ]
 
@@ -66,6 +67,26 @@ def _open_whole(reader: _core.Reader) -> None:
         _core.Stream(section)
     if (section := reader.section("rag.frequencies")) is not None:
         _core.Frequencies(section)
+
+
+def merged_rows(reader: _core.Reader) -> int:
+    """Return how many rows of a commit come from segments that it merged."""
+    if not reader.has("rag.merged"):
+        return 0
+    entry = reader.entry("rag.merged", 0)
+    is_own = entry["generation"] == reader.commit["generation"]
+    return entry["items"] if is_own else 0
+
+
+def merge_faults(reader: _core.Reader) -> Iterator[Fault]:
+    """Check that `rag.merged` has no bytes, and not more items than the commit wrote rows."""
+    if not reader.has("rag.merged"):
+        return
+    entry, generation = reader.entry("rag.merged", 0), reader.commit["generation"]
+    if entry["size"] or not entry["items"]:
+        yield _fault("it has bytes, or no rows", "rag.merged")
+    elif merged_rows(reader) > sum(s.rows for s in reader.segments if s.generation == generation):
+        yield _fault("it names more rows than the commit wrote", "rag.merged")
 
 
 def _streams(segment: RowSegment) -> Iterable[Fault]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 RECORD_SIZE = _core.CHUNK_RECORD_SIZE
 # Compaction pays when this share of a file is obsolete, small change (bytes) aside, or it has more segments than this.
-PAYS_SHARE, PAYS_FROM, PAYS_SEGMENTS = 0.25, 64 << 10, 16
+PAYS_SHARE, PAYS_FROM, PAYS_SEGMENTS = 0.25, 64 << 10, 32
 
 
 class Container:

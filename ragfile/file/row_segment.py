@@ -142,7 +142,7 @@ class RowSegment:
 
     def __init__(self, reader: _core.Reader, record: _core.SegmentRecord, base: int) -> None:
         self.reader, self.base = reader, base
-        self.number, self.rows, self.live, _ = record
+        self.number, self.rows, self.live, self.generation = record
         self.is_pinned, self._copy = False, None
         self.room = KEPT
         self._records = self._texts = self._meta = self._alive = self._bare = None

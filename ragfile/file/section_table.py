@@ -51,6 +51,7 @@ COMPACTION = {
     "rag.tombs": "dropped",
     "rag.gone": "dropped",
     "rag.config": "rebuilt",
+    "rag.merged": "dropped",
     "rag.stale": "kept",
     "rag.origin": "kept",
     "rag.frequencies": "kept",
@@ -60,7 +61,7 @@ COMPACTION = {
 }
 
 # Sections that an edit drops, because they describe the file before it.
-DROPPED_BY_EDITS = ("rag.origin", "rag.seal", "rag.signatures")
+DROPPED_BY_EDITS = ("rag.merged", "rag.origin", "rag.seal", "rag.signatures")
 
 # Sections that no signature covers.
 UNSIGNED = ("rag.parity", "rag.seal", "rag.signatures")

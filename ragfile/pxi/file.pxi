@@ -412,8 +412,13 @@ cdef class FileWriter:
         check(rag_writer_rows(self.alive(), segment, rows, alive, &fault), &fault, self.path)
 
     def forget(self, uint32_t segment):
-        """Remove a segment, whose sections must be dropped first."""
+        """Remove a segment with its sections."""
         rag_writer_forget(self.alive(), segment)
+
+    @property
+    def size(self):
+        """The offset at which the next section begins."""
+        return rag_writer_size(self.alive())
 
     def begin(self, str name, uint32_t segment=0, uint32_t flags=0):
         """Begin a section; return its offset in the file."""

@@ -73,6 +73,7 @@ def _rewrite(
     record = {name: value for name, value in record.items() if name not in changes or value}
     record |= chosen
     record.pop("first_generation", None)
+    record.pop("signed", None)
     if generation > 1:
         record["first_generation"] = generation
     dim = record.pop("dim", None)
@@ -109,6 +110,7 @@ def rewrite(
     """Write stored documents of any files to a new one, with the configuration of `archive`."""
     record: dict[str, Any] = {"precision": 32, "metric": "cosine", **archive.config}
     record.pop("first_generation", None)
+    record.pop("signed", None)
     dim = record.pop("dim", None)
     with closing(_core.FileWriter.create(path)) as file:
         draft = Draft(file, record, dim=dim, analysis=recorded_analysis(archive), created=0)

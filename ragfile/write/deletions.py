@@ -16,7 +16,8 @@ class Removals:
         self._archive = archive
         self._rows: dict[int, set[int]] = {}  # by segment
         self._empty: dict[int, set[int]] = {}  # numbers of documents without rows
-        self.left_out: set[int] = set()  # segments that write() dropped as empty
+        self.left_out: set[int] = set()  # segments that write() dropped
+        self.merged: dict[int, int] = {}  # rows moved to the commit's own segment, by segment
 
     def __bool__(self) -> bool:
         return bool(self._rows or self._empty)
@@ -34,15 +35,18 @@ class Removals:
         else:
             self._empty.setdefault(old.segment.number, set()).add(old.number)
 
+    def left(self, segment: RowSegment) -> int:
+        """Return the number of rows that remain of a segment."""
+        return segment.live - len(self._rows.get(segment.number, ()))
+
     def leave_vectors(self) -> bool:
         """Return whether any row with a vector remains."""
-        for segment in self._archive.segments:
-            gone = len(self._rows.get(segment.number, ()))
-            if segment.has("vector") and segment.live > gone and self._left(segment).any():
-                return True
-        return False
+        return any(
+            segment.has("vector") and self.left(segment) and self._with_vectors(segment).any()
+            for segment in self._archive.segments
+        )
 
-    def _left(self, segment: RowSegment) -> np.ndarray:
+    def _with_vectors(self, segment: RowSegment) -> np.ndarray:
         """Return for each row whether it remains and has a vector."""
         mask: np.ndarray = segment.vector_mask()
         mask[list(self._rows.get(segment.number, ()))] = False
@@ -51,33 +55,29 @@ class Removals:
     def mark_bare(self, file: _core.FileWriter) -> None:
         """Mark all rows of segments without vectors as bare, since other segments have vectors."""
         for segment in self._archive.segments:
-            is_left = segment.live > len(self._rows.get(segment.number, ()))
+            is_left = self.left(segment) and segment.number not in self.merged
             if is_left and not (segment.has("vector") or segment.has("rag.bare")):
                 add_bare(file, segment.number, np.ones(segment.rows, bool))
 
     def write(self, file: _core.FileWriter) -> None:
         """Write the bitmaps of changed segments, and drop segments without live documents."""
         for segment in self._archive.segments:
-            rows, empty = self._rows.get(segment.number), self._empty.get(segment.number)
-            if not (rows or empty):
+            if segment.number in self.merged or self._is_emptied(segment):
+                file.forget(segment.number)
+                self.left_out.add(segment.number)
                 continue
-            if segment.live == len(rows or ()) and not self._has_empty_documents(segment):
-                self._leave_out(file, segment)
-                continue
-            if rows:
+            if rows := self._rows.get(segment.number):
                 self._write_rows(file, segment, rows)
-            if empty:
+            if empty := self._empty.get(segment.number):
                 self._write_empty(file, segment, empty)
+
+    def _is_emptied(self, segment: RowSegment) -> bool:
+        """Return whether the commit deletes the last documents of a segment."""
+        changed = segment.number in self._rows or segment.number in self._empty
+        return changed and not self.left(segment) and not self._has_empty_documents(segment)
 
     def _has_empty_documents(self, segment: RowSegment) -> bool:
         return any(not old.rows and old not in self for old in segment.live_documents())
-
-    def _leave_out(self, file: _core.FileWriter, segment: RowSegment) -> None:
-        for entry in self._archive.file.entries:
-            if entry["segment"] == segment.number:
-                file.drop(entry["name"], segment.number)
-        file.forget(segment.number)
-        self.left_out.add(segment.number)
 
     def _write_rows(self, file: _core.FileWriter, segment: RowSegment, rows: set[int]) -> None:
         flags = ~segment.live_mask()

@@ -34,6 +34,7 @@ else:
     Buffer = bytes | bytearray | memoryview
 
 
+CONFIG_NEAR = 8 << 10  # bytes before the end where remote readers find rag.config with the table
 BATCH = 1024  # chunks of a generator held at a time
 Embed = Callable[[list[Hashable]], "np.ndarray | None"]
 
@@ -99,6 +100,9 @@ class Draft:
         self.others_have_vectors = False  # rows of segments that the commit keeps
         self.others_have_terms = False  # those segments, which then record the word rules
         self.is_parity_new = False  # recompute it for all bytes, not only for new ones
+        self.is_lean = False  # leave out of a small segment what a question hardly needs
+        # rag.config of the commit before, and its offset
+        self.stored_config: tuple[bytes, int] = b"", 0
         try:
             self.staging = Staging(
                 os.path.dirname(os.path.abspath(file.path)),
@@ -174,8 +178,9 @@ class Draft:
     def write_segment(self) -> None:
         """Write the staged documents as a new segment."""
         SegmentSections(
-            self.file, self.staging, self.record, self.analysis, self.others_have_vectors
-        ).write()
+            self.file, self.staging, self.record, self.analysis, self.others_have_vectors,
+            self.is_lean,
+        ).write()  # fmt: skip
 
     def write_rest(self) -> None:
         """Write the sections of the whole file."""
@@ -188,7 +193,9 @@ class Draft:
             # The dimension of a server's vectors is known after its first answer.
             record["model"] = {**model, "dims": self.staging.dim}
         raw = json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
-        self.file.add("rag.config", raw, items=1)
+        stored, at = self.stored_config
+        if raw != stored or self.file.size - at > CONFIG_NEAR:
+            self.file.add("rag.config", raw, items=1)
         for name, data, items, flags in self.sections:
             self.file.add(name, data, 0, flags, items)
 

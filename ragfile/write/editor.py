@@ -38,11 +38,12 @@ from ragfile.write.deletions import Removals
 from ragfile.write.draft import Draft, Transaction, batches, creation_time, numbered
 from ragfile.write.edit_vectors import FileVectors
 from ragfile.write.fields import own_fields, plain_metadata, to_utf8
+from ragfile.write.segment_merges import SegmentMerge
 from ragfile.write.stale_documents import StaleDocuments
 from ragfile.write.writer import parity_record
 
 BATCH = 512
-PARITY = "rag.parity"
+PARITY, MERGED = "rag.parity", "rag.merged"
 NUMBER = 2  # the kind of number keys in a column
 POLL = 0.05  # seconds between attempts to take a lock
 
@@ -101,6 +102,7 @@ class Editor(Transaction):
             file, record, dim=dim, analysis=analysis, created=created, embed=self.vectors.embed
         )
         self.draft.staging.is_dim_free = self._is_dim_free
+        self.draft.is_lean, self.draft.stored_config = True, self._stored_config()
         self.draft.is_parity_new = record.get("parity") != self.archive.config.get("parity")
         self.message, self.removals = message, Removals(self.archive)
         self.stale = StaleDocuments(self.archive, record.get("chunking"))
@@ -465,6 +467,9 @@ class Editor(Transaction):
         self.draft.others_have_vectors = self.removals.leave_vectors()
         if not self.draft.staging.vector_rows and self._is_dim_free():
             self.draft.staging.dim = None
+        self._note_signature()
+        signed = self.draft.record.get("signed", 0)
+        SegmentMerge(self.archive, self.removals, signed).carry_out(self.draft)
         self.draft.write_segment()
         self.removals.write(self.draft.file)
         self.draft.others_have_terms = any(
@@ -479,6 +484,20 @@ class Editor(Transaction):
         for name in (*DROPPED_BY_EDITS, *(() if is_protected else (PARITY,))):
             if self.archive.file.reader.has(name):
                 self.draft.file.drop(name)
+        if self.removals.merged:
+            self.draft.file.add(MERGED, b"", items=sum(self.removals.merged.values()))
+
+    def _note_signature(self) -> None:
+        """Record that the generation before this commit was signed, which drops its signatures."""
+        if self.archive.file.reader.has("rag.signatures"):
+            self.draft.record["signed"] = self.archive.file.reader.commit["generation"]
+
+    def _stored_config(self) -> tuple[bytes, int]:
+        """Return rag.config and its offset in the file."""
+        section = self.archive.file.section("rag.config", 0)
+        if section is None:
+            return b"", 0
+        return bytes(section), self.archive.file.reader.entry("rag.config", 0)["at"]
 
     def _is_dim_free(self) -> bool:
         """Return whether the dimension is open: no remaining vector, model or `dim=` fixes it."""

@@ -9,6 +9,7 @@ from ragfile import _core
 from ragfile.embedding.embedded_text import Context
 from ragfile.embedding.protocol import Embedder, open_embedder, told
 from ragfile.file import config
+from ragfile.file.consistency import merged_rows
 from ragfile.ground.urls import is_remote
 from ragfile.ingest.chunker import Policy
 from ragfile.net import fetcher
@@ -63,10 +64,9 @@ def log(path: StrPath, *, cache: StrPath | None = None) -> list[Commit]:
             else _core.Reader(mapped, generation)
         )
         commit, segments = reader.commit, reader.segments
-        live, added = (
-            sum(s.live for s in segments),
-            sum(s.rows for s in segments if s.generation == generation),
-        )
+        live = sum(s.live for s in segments)
+        added = sum(s.rows for s in segments if s.generation == generation)
+        added -= merged_rows(reader)
         commits.append(
             {
                 "generation": first - 1 + generation,

@@ -34,6 +34,7 @@ WEB_META_BLOCK = 4 << 10  # a hit reads a few hundred bytes of one or two
 GRAINS = (1 << 10, 2 << 10, 4 << 10)  # bytes per checksum in web files: the first that fits
 SUMS_MOST = 160 << 10  # limit on the checksums' bytes, calculated for uncompressed texts
 GATHER_ROWS = 8192
+LEAN_ROWS = 256  # below, comparing all vectors takes a few microseconds more than their shadow does
 LEXICAL_MEMORY = 128 << 20  # postings beyond it are sorted on disk
 
 
@@ -47,8 +48,9 @@ class SegmentSections:
 
     def __init__(
         self, file: _core.FileWriter, staging: Staging, record: dict[str, Any],
-        analysis: Analysis | None, others_have_vectors: bool = False,
+        analysis: Analysis | None, others_have_vectors: bool = False, is_lean: bool = False,
     ) -> None:  # fmt: skip
+        self.is_lean = is_lean  # no shadow for few rows
         self.file, self.staging, self.record, self.analysis = file, staging, record, analysis
         self.others_have_vectors = others_have_vectors
 
@@ -103,7 +105,8 @@ class SegmentSections:
             rows = np.ascontiguousarray(staged[order[first : first + GATHER_ROWS]])
             self.file.write(_core.vector_rows(rows.view(np.uint8).reshape(len(rows), -1), first))
         self.file.end(len(order))
-        if len(order):
+        is_small = self.is_lean and not self.is_for_web and len(order) < LEAN_ROWS
+        if len(order) and not is_small:
             self._write_shadow(staged, order, bits)
 
     def _write_shadow(self, staged: np.ndarray, order: np.ndarray, bits: int) -> None:

@@ -15,6 +15,7 @@ from good_files import (
     SOME_VECTORS,
     VECTORS,
     cluster_sections,
+    merged_segments,
     rich_columns,
     segment,
     shadowed,
@@ -1013,6 +1014,13 @@ def whole_files():
     yield made("origin-list", "an origin that is no object", "8", origin=[])
     newer = {**ORIGIN, "version": 2}
     yield made("origin-version", "an origin of version 2", "8", "version", origin=newer)
+
+    for case, note, held in (
+        ("bytes", "rag.merged with a byte", {"content": b"\0"}),
+        ("none", "no merged rows", {"items": 0}),
+        ("more", "more merged rows than the commit wrote", {"items": 3}),
+    ):
+        yield f"1-merged-{case}", bad(merged_segments(**held), None, "3.10", note)
 
     def counted(case, change, note):
         held = [("rag.frequencies", 0, 0, change(frequencies(FREQUENT, 3, 9)), 0)]

@@ -725,11 +725,22 @@ def whole_file(config=CONFIG, stale=STALE, origin=ORIGIN):
 FREQUENT = {"den": 1, "fox": 2, "foxes": 1, "red": 3}
 
 
+def merged_segments(items=1, content=b""):
+    """A segment of one row, and a commit that merges it with a new row."""
+    documents = {name: (name, None, [(0, (0, 3), None)]) for name in ("new", "old")}
+    old = segment(1, {"old": documents["old"]})
+    file = File().commit(old, rows=[(1, 1, 1)])
+    held = [*segment(2, documents), ("rag.merged", 0, 0, content, items)]
+    return file.commit(held, rows=[(2, 2, 2)], drops=[(name, 1) for name, *_ in old]).bytes()
+
+
 def about_files():
     """Sections of the whole file."""
     data = File().commit(whole_file(), rows=[(1, 5, 5)]).bytes()
     says = says_1(config=CONFIG, stale=STALE, origin=ORIGIN)
     yield "1-records", Vector(data, "configuration, stale documents and origin", says)
+    says = says_1(generation=2, merged=1, segments=[{"number": 2, "rows": 2}])
+    yield "1-merged", Vector(merged_segments(), "a segment merged with a new row", says)
     held = [("rag.frequencies", 0, 0, frequencies(FREQUENT, 3, 9), 0)]
     says = says_1(frequencies={"rows": 3, "total_length": 9, "terms": FREQUENT})
     yield "1-frequencies", Vector(File().commit(held).bytes(), "rows by term of a dataset", says)

@@ -2,11 +2,13 @@
 
 import hashlib
 import os
+from contextlib import closing
 
 import pytest
 from write.test_editor import Letters
 
 import ragfile
+from ragfile import _core
 from ragfile.embedding.protocol import Model
 from ragfile.records import Segment
 
@@ -358,13 +360,16 @@ def test_a_file_says_when_compaction_pays(tmp_path):
 def test_many_segments_are_a_reason_to_compact(tmp_path):
     with ragfile.create(tmp_path / "kb") as w:
         w.add_documents([{"id": "d", "text": os.urandom(200_000).hex()}])
-    for number in range(16):
+    for number in range(32):
         with ragfile.open(tmp_path / "kb") as rf:
             assert rf.info["compaction"] == ""
         with ragfile.edit(tmp_path / "kb") as w:
             w.upsert([{"id": f"e{number}", "text": "one more"}])
+        with closing(_core.FileWriter.edit(tmp_path / "kb")) as writer:
+            writer.add("other.notes", b"", segment=number + 2)  # which no commit can merge
+            writer.commit()
     with ragfile.open(tmp_path / "kb") as rf:
-        assert rf.info["compaction"] == "the rows lie in 17 segments"
+        assert rf.info["compaction"] == "the rows lie in 33 segments"
 
 
 def test_a_deletion_tells_the_hash_of_the_text_that_is_gone(tmp_path):

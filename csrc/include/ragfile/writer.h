@@ -31,8 +31,7 @@ enum rag_status rag_writer_replace(struct rag_writer *editor, struct rag_writer 
 enum rag_status rag_writer_segment(struct rag_writer *writer, uint32_t *number,
                                    struct rag_fault *fault);
 
-/* Set a segment's number of rows and of live rows; or remove a segment whose sections were
- * dropped. */
+/* Set a segment's number of rows and of live rows; or remove a segment with its sections. */
 enum rag_status rag_writer_rows(struct rag_writer *writer, uint32_t segment, uint64_t rows,
                                 uint64_t live, struct rag_fault *fault);
 void rag_writer_forget(struct rag_writer *writer, uint32_t segment);
@@ -44,6 +43,9 @@ enum rag_status rag_section_begin(struct rag_writer *writer, const char *name, u
 enum rag_status rag_section_write(struct rag_writer *writer, const void *bytes, size_t size,
                                   struct rag_fault *fault);
 enum rag_status rag_section_end(struct rag_writer *writer, uint64_t items, struct rag_fault *fault);
+
+/* The offset at which the next section begins. */
+uint64_t rag_writer_size(const struct rag_writer *writer);
 
 /* Drops a section from the next commit. RAG_ARGUMENT if there is none. */
 enum rag_status rag_section_drop(struct rag_writer *writer, const char *name, uint32_t segment,
