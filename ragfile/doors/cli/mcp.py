@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 @click.option("--embedder", help="Embedder for questions, if a file does not record one.")
 @click.option("--write", "can_write", is_flag=True, help="Offer the tools put and delete.")
 @click.option(
+    "--root", metavar="FOLDER", type=click.Path(exists=True, file_okay=False),
+    help="Folder from which the file was built; tools tell when it has changed. One file only.",
+)  # fmt: skip
+@click.option(
     "--install", type=click.Choice(CLIENTS), help="Add this server to a client's configuration."
 )
 @click.option(
@@ -42,6 +46,7 @@ def mcp_command(
     model: str | None,
     embedder: str | None,
     can_write: bool,
+    root: str | None,
     install: str | None,
     uninstall: str | None,
     name: str,
@@ -53,23 +58,30 @@ def mcp_command(
         return _change(_removal(uninstall, name, project), yes)
     if not files:
         raise click.UsageError("name a file, as `ragfile build` makes it")
-    options = {"--model": model, "--embedder": embedder, "--write": can_write}
+    if root is not None and len(files) > 1:
+        raise click.UsageError("--root takes a single file")
+    folder = None if root is None else os.path.abspath(root)
+    options = {"--model": model, "--embedder": embedder, "--write": can_write, "--root": folder}
     if install:
         return _change(_addition(install, name, project, files, options), yes)
-    return _serve(files, model, embedder, can_write)
+    return _serve(files, model, embedder, can_write, folder)
 
 
 def _serve(
-    files: tuple[str, ...], model: str | None, embedder: str | None, can_write: bool
-) -> None:
+    files: tuple[str, ...], model: str | None, embedder: str | None, can_write: bool,
+    root: str | None,
+) -> None:  # fmt: skip
     """Serve without opening the files yet, so that the handshake is not delayed."""
     from ragfile.doors.mcp.files import Files
     from ragfile.doors.mcp.protocol import Server
+    from ragfile.doors.mcp.source_folders import SourceFolders
     from ragfile.doors.mcp.stdio import serve
     from ragfile.doors.mcp.tools import Tools
 
     opening = {} if embedder is None else {"embedder": embedder}
-    serve(Server(Tools(Files(files, **opening), model=_opened(model), can_write=can_write)))
+    named = Files(files, **opening)
+    folders = None if root is None else SourceFolders({named.names[0]: root})
+    serve(Server(Tools(named, model=_opened(model), can_write=can_write, folders=folders)))
 
 
 def _opened(model: str | None) -> ChatModel | None:

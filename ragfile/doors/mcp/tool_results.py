@@ -67,6 +67,15 @@ def facts(rf: KnowledgeBase) -> Shown:
     return Shown("\n".join(f"{name}: {value}" for name, value in found.items()), found)
 
 
+def with_sources(shown: Shown, sources: dict[str, int] | None) -> Shown:
+    """Add how many source files differ from the file, if its folder is known."""
+    if sources is None:
+        return shown
+    differing = ", ".join(f"{count} {how}" for how, count in sources.items() if count)
+    note = f"\nNote: source files that differ from this file: {differing}." if differing else ""
+    return Shown(shown.text + note, {**shown.fields, "sources": sources})
+
+
 def _head(number: int, hit: Hit) -> str:
     """Return the line above a passage."""
     place = place_of(hit.metadata)

@@ -19,8 +19,10 @@ if TYPE_CHECKING:
 
     from ragfile.chat.protocol import ChatModel
     from ragfile.doors.mcp.files import Files
+    from ragfile.doors.mcp.source_folders import SourceFolders
     from ragfile.doors.mcp.tool_results import Shown
     from ragfile.ground.json_schema import Schema
+    from ragfile.knowledge_base import KnowledgeBase
     from ragfile.options import SearchOptions
     from ragfile.write.editor import Editor
 
@@ -41,10 +43,11 @@ class Tools:
     )
 
     def __init__(
-        self, files: Files, *, model: ChatModel | None = None, can_write: bool = False
-    ) -> None:
+        self, files: Files, *, model: ChatModel | None = None, can_write: bool = False,
+        folders: SourceFolders | None = None,
+    ) -> None:  # fmt: skip
         """Offer tools over files; `model` enables `ask`, `can_write` enables put, delete and stats."""
-        self.files, self._model = files, model
+        self.files, self._model, self._folders = files, model, folders
         calls: dict[str, Callable[..., Shown]] = {
             "search": self._search, "read": self._read, "list": self._list
         }  # fmt: skip
@@ -114,7 +117,9 @@ class Tools:
     ) -> Shown:
         from ragfile.doors.mcp import tool_results
 
-        return tool_results.documents(self.files.open(file), prefix, after, tokens)
+        rf = self.files.open(file)
+        found = tool_results.documents(rf, prefix, after, tokens)
+        return tool_results.with_sources(found, self._sources(file, rf))
 
     def _ask(self, file: str | None, question: str, tokens: int = TOKENS) -> Shown:
         from ragfile.doors.mcp import tool_results
@@ -140,7 +145,12 @@ class Tools:
     def _stats(self, file: str | None) -> Shown:
         from ragfile.doors.mcp import tool_results
 
-        return tool_results.facts(self.files.open(file))
+        rf = self.files.open(file)
+        return tool_results.with_sources(tool_results.facts(rf), self._sources(file, rf))
+
+    def _sources(self, file: str | None, rf: KnowledgeBase) -> dict[str, int] | None:
+        """Return how many source files differ from a file; None if its folder is not known."""
+        return None if self._folders is None else self._folders.state(self.files.name(file), rf)
 
     def _edited(self, file: str | None) -> Editor:
         from ragfile.write.editor import edit

@@ -57,7 +57,10 @@ class Mcp:
         service = self._service
         key = (tuple(service.collections.names), can_write)
         if key not in self._servers:
-            tools = Tools(service.collections, model=service.model, can_write=can_write)
+            tools = Tools(
+                service.collections, model=service.model, can_write=can_write,
+                folders=service.folders,
+            )  # fmt: skip
             self._servers = {key: Server(tools)}
         return self._servers[key]
 

@@ -52,11 +52,12 @@ def _line(service: Service, name: str) -> dict[str, Any]:
 def collection(service: Service, call: Call) -> dict[str, Any]:
     """Describe one collection, with the chat model, write access and limits of this server."""
     name = call.path["c"]
-    info = service.collections.at_commit(name).info
+    rf = service.collections.at_commit(name)
+    info = rf.info
     facts = {key: value for key, value in info.items() if key not in NOT_SHOWN}
     return {
         "name": name, **facts, "chat_model": service.model_name, "write": service.can_write,
-        "max_k": service.settings.max_k,
+        "max_k": service.settings.max_k, "sources": service.folders.state(name, rf),
     }  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from ragfile.doors.mcp.source_folders import SourceFolders
 from ragfile.doors.server.capacity import Memory, Room, Shares, Turns
 from ragfile.doors.server.collections import Collections
 from ragfile.doors.server.failures import discreet
@@ -22,7 +23,7 @@ from ragfile.ground.urls import is_dataset, is_remote
 from ragfile.ingest.parser_process import ParserProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable
+    from collections.abc import Callable, Hashable, Iterable
     from typing import Any, TypeVar
 
     from starlette.types import Scope
@@ -40,6 +41,14 @@ WRITES = 100  # queued changes
 KEPT = 8  # lists of ids and facets, each of one commit, that stay in memory
 
 
+def _only_folders(sources: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the folders of collections that have one."""
+    found: dict[str, list[str]] = {}
+    for name, folder in sources:
+        found.setdefault(name, []).append(folder)
+    return {name: folders[0] for name, folders in found.items() if len(folders) == 1}
+
+
 class Service:
     """The shared state of one server process."""
 
@@ -48,6 +57,7 @@ class Service:
         opening = {"embedder": settings.embedder, "embedding_cache": settings.embedding_cache}
         given = {name: value for name, value in opening.items() if value is not None}
         self.collections = Collections(settings.files, **given)
+        self.folders = SourceFolders(_only_folders(settings.sources))
         self.model = _opened(settings.model)
         self.threads = ThreadPoolExecutor(THREADS, "ragfile-search")
         self.turns = Turns(self.threads, THREADS)

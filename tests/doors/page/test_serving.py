@@ -9,6 +9,8 @@ from urllib.parse import urlencode
 import pytest
 from servers.page_server import Model
 
+import ragfile
+
 pytest.importorskip("uvicorn", reason="the extra server is not installed")
 pytest.importorskip("starlette", reason="the extra server is not installed")
 
@@ -44,6 +46,17 @@ class Serving:
 def serving(paths):
     with Serving(*paths.values()) as serving:
         yield serving
+
+
+def test_a_source_folder_that_changed_is_told(tmp_path, visit):
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "docs" / "a.md").write_text("# Keys\n\nRotate the keys.\n")
+    ragfile.build(tmp_path / "docs", tmp_path / "kb.ragfile")
+    (tmp_path / "docs" / "b.md").write_text("# New\n")
+    sources = (("kb", str(tmp_path / "docs")),)
+    with Serving(tmp_path / "kb.ragfile", sources=sources) as serving:
+        page = visit(serving.url)
+        page.locator("#facts", has_text="1 source file newer than this file").wait_for()
 
 
 def test_passages_filters_and_the_exact_characters(serving, visit):

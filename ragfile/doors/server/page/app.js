@@ -17,6 +17,13 @@ const FIRST = 12, MOST = 96; // passages at first, and at most
 const NOTHING = { tags: [], fields: Object.create(null), mode: "", asks: false, open: null };
 const MODES = { hybrid: "Both", bm25: "Words", vector: "Meaning" };
 
+/** How the source folder differs from the collection, "" if it does not or is not known. */
+function behind(sources) {
+  const { changed, added, missing } = sources ?? { changed: 0, added: 0, missing: 0 };
+  const differing = changed + added + missing;
+  return differing ? `${counted(differing, "source file")} newer than this file` : "";
+}
+
 class Page {
   async start() {
     this.form = $("form");
@@ -312,7 +319,7 @@ class Page {
   // --------------------------------------------------------------------------------------- drawing ---
 
   drawCollection() {
-    const { name, documents, chunks, generation, modes } = this.info;
+    const { name, documents, chunks, generation, modes, sources } = this.info;
     const options = this.collections.map((each) =>
       h("option", { value: each.name, selected: each.name === name, disabled: Boolean(each.error),
         title: each.error }, each.error ? `${each.name} (cannot be read)` : each.name));
@@ -320,7 +327,7 @@ class Page {
     $("collections").hidden = options.length < 2;
     $("name").textContent = name;
     $("facts").textContent = [counted(documents, "document"), counted(chunks, "passage"),
-      `generation ${generation}`].join(" · ");
+      `generation ${generation}`, behind(sources)].filter(Boolean).join(" · ");
     $("modes").replaceChildren(...(modes.length > 1 ? modes.map((mode) => this.mode(mode)) : []));
     this.write({ collection: this.collections.length > 1 ? name : this.state.collection });
   }
