@@ -71,5 +71,5 @@ def test_the_command_prints_a_table_and_json(collection, tmp_path):
     assert (tmp_path / "kb").exists()
     assert (
         subprocess.run([*command[:-1], str(tmp_path / "nowhere")], capture_output=True).returncode
-        == 1
+        == 2
     )

@@ -1,18 +1,22 @@
 """Every format that holds rows restores the file: ids, texts, metadata, headers, tags, vectors, model, every byte."""
 
+import contextlib
 import json
+import pathlib
 import subprocess
 import sys
+import tempfile
 
 import numpy as np
 import pytest
 from exchange.test_conversion import PASSAGES, WHOLE, needs
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 import ragfile
 from ragfile.exchange import conversion
 
 FORMATS = {**WHOLE, **{kind: ("", package) for kind, package in PASSAGES.items()}}
-FORMATS.pop("faiss+json")
 LETTERS = "# Keys\n\nRotate the keys every ninety days.\n\n## Old keys\n\nThey stay readable.\n"
 
 
@@ -281,3 +285,108 @@ def test_a_sqlite_vec_table_of_another_program_is_read_with_its_texts(tmp_path):
     assert pairs == [("7", "Herons stand in the water"), ("9", "Owls fly at night over fields")]
     assert found.documents["9"]["metadata"] == {"author": "Ada"}
     assert found.index.vectors.tolist() == [[7, 1], [9, 1]]
+
+
+def test_a_qdrant_collection_with_named_vectors_is_read(tmp_path):
+    client_of = pytest.importorskip("qdrant_client", reason="qdrant-client is not installed")
+    models = client_of.models
+    with contextlib.closing(client_of.QdrantClient(path=str(tmp_path / "store"))) as client:
+        size = {"small": 2, "large": 3}
+        client.create_collection(
+            "notes",
+            {
+                n: models.VectorParams(size=s, distance=models.Distance.COSINE)
+                for n, s in size.items()
+            },
+        )
+        points = [
+            models.PointStruct(id=1, vector={"small": [1, 0], "large": [1, 0, 0]}, payload={"text": "Keys rotate every ninety days."}),
+            models.PointStruct(id=2, vector={"small": [0, 1]}, payload={"text": "Pods restart when they are deleted."}),
+        ]  # fmt: skip
+        client.upsert("notes", points)
+    done = run("convert", tmp_path / "store", tmp_path / "kb.ragfile")
+    assert done.returncode == 5
+    assert "choose with --map vector=NAME, one of small, large" in done.stderr
+    advised = [
+        run("convert", tmp_path / "store", tmp_path / f"{name}.ragfile", "--map", f"vector={name}")
+        for name in size
+    ]
+    assert [one.returncode for one in advised] == [0, 0], [one.stderr for one in advised]
+    with ragfile.open(tmp_path / "small.ragfile") as small:
+        assert small.rows.dim == 2
+        assert (
+            small.search("", 1, mode="vector", vector=[0, 1])[0].text
+            == "Pods restart when they are deleted."
+        )
+    with ragfile.open(tmp_path / "large.ragfile") as large:
+        assert large.rows.dim == 3
+        assert (
+            large.search("", 5, mode="vector", vector=[1, 0, 0])[0].text
+            == "Keys rotate every ninety days."
+        )
+        assert [hit.doc_id for hit in large.search("pods", mode="bm25")] == ["2"]
+
+
+def test_a_qdrant_collection_with_one_named_vector_needs_no_choice(tmp_path):
+    client_of = pytest.importorskip("qdrant_client", reason="qdrant-client is not installed")
+    models = client_of.models
+    with contextlib.closing(client_of.QdrantClient(path=str(tmp_path / "store"))) as client:
+        kind = models.VectorParams(size=2, distance=models.Distance.COSINE)
+        client.create_collection("notes", {"dense": kind}, {"sparse": models.SparseVectorParams()})
+        vector = {"dense": [1, 0], "sparse": models.SparseVector(indices=[3], values=[1.0])}
+        client.upsert(
+            "notes", [models.PointStruct(id=1, vector=vector, payload={"text": "Keys rotate."})]
+        )
+    found = conversion.read(tmp_path / "store")
+    assert found.index.vectors.tolist() == [[1, 0]]
+    assert found.text(0) == "Keys rotate."
+
+
+# -------------------------------------------------------------------------------------------------- any documents ---
+
+WORDS = st.text(st.sampled_from("abc ÄßГ字🔁\n\t\"'\\,;{}:#-"), max_size=40)
+VALUES = st.one_of(st.none(), st.booleans(), st.integers(-(2**53), 2**53), st.floats(allow_nan=False, allow_infinity=False),
+                   WORDS, st.lists(WORDS, max_size=2), st.dictionaries(WORDS, WORDS, max_size=2))  # fmt: skip
+DOCUMENTS = st.lists(
+    st.fixed_dictionaries(
+        {
+            "id": st.text(st.sampled_from("ab/#é"), min_size=1, max_size=6),
+            "text": WORDS.map(lambda text: f"passage {text}"),
+            "metadata": st.dictionaries(WORDS.map(lambda name: f"k{name}"), VALUES, max_size=3),
+            "tags": st.lists(st.sampled_from(["one", "zwei", "три"]), unique=True, max_size=2),
+            "source": WORDS,
+        }
+    ),
+    min_size=1, max_size=4, unique_by=lambda document: document["id"],
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", sorted(FORMATS))
+@settings(
+    max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(documents=DOCUMENTS)
+def test_any_documents_come_back_through_every_format(kind, documents, tmp_path):
+    suffix, package = FORMATS[kind]
+    needs(package)
+    with tempfile.TemporaryDirectory(dir=tmp_path) as name:
+        folder = pathlib.Path(name)
+        ragfile.build(documents, folder / "kb.ragfile")
+        ragfile.convert(folder / "kb.ragfile", folder / f"other{suffix}", to=kind)
+        ragfile.convert(folder / f"other{suffix}", folder / "back.ragfile")
+        before, after = (ragfile.open(folder / f"{name}.ragfile") for name in ("kb", "back"))
+        with before, after:
+            assert [vars_of(d) for d in after.documents()] == [
+                vars_of(d) for d in before.documents()
+            ]
+            assert [hit.text for hit in hits(after)] == [hit.text for hit in hits(before)]
+            assert after.file.config["model"] == before.file.config["model"]
+        assert (folder / "back.ragfile").read_bytes() == (folder / "kb.ragfile").read_bytes()
+
+
+def vars_of(document):
+    return document.id, document.text, document.metadata, document.tags, document.source
+
+
+def hits(rf):
+    return [rf.hit(row) for row in range(len(rf))]

@@ -2,6 +2,8 @@
 
     metadata-{slug}.json = {model_name, embedding_dim, chunk_refs: [{document_id, chunk_key}], documents: [{id, …}]}
 
+A pair that is made of a RAGFile keeps its configuration under the key `ragfile`, which other programs
+ignore, so that its chunk policy, the rules of BM25 and the model's details come back.
 The `pair` of a collection holds the rest: the keys of the JSON, their order and its layout. A text that
 no layout reproduces is kept there whole, and used as long as the collection does not change.
 """
@@ -19,6 +21,7 @@ from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss.index import Index
+from ragfile.exchange.ragmd.front_matter import RECORD, recorded_front
 from ragfile.ground.atomic_replace import replacing, spare
 from ragfile.ground.json_values import is_list, is_object
 
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from ragfile.types import StrPath
 
 KEYS = ["model_name", "embedding_dim", "chunk_refs", "documents"]
+RECORDED = [*KEYS, RECORD]  # of a pair that was made of a RAGFile, whose configuration it keeps
 LAYOUT: JsonObject = {"indent": 2, "ascii": True, "compact": False, "end": ""}
 MAX_JSON_DEPTH = 128
 MAX_RATIO = 64  # between a kept text and the same data laid out plainly
@@ -60,6 +64,8 @@ def parse(data: bytes, index: Index) -> Collection:
         raise FormatError(f"model_name is {model!r}, not text")
     collection = Collection(index, refs, _by_id(documents), model)
     collection.check()
+    if isinstance(found.get(RECORD), str):
+        collection.front = recorded_front(found[RECORD])
     collection.pair = _residue(collection, found, text, data)
     return collection
 
@@ -129,19 +135,28 @@ def _by_id(documents: list[JsonObject] | dict[str, JsonObject]) -> dict[str, Jso
 
 def _residue(collection: Collection, found: JsonObject, text: str, data: bytes) -> JsonObject:
     """Return the layout needed to write the same bytes again, empty for a plain file."""
+    known = _known(collection)
     pair = {
         "keys": list(found),
-        "extra": {k: v for k, v in found.items() if k not in KEYS or (k in KEYS[:2] and v is None)},
+        "extra": {
+            k: v for k, v in found.items() if k not in known or (k in KEYS[:2] and v is None)
+        },
         "documents": "dict" if isinstance(found["documents"], dict) else "list",
         **_guess_layout(text),
     }
-    usual: JsonObject = {"keys": KEYS, "extra": {}, "documents": "list", **LAYOUT}
+    usual: JsonObject = {"keys": known, "extra": {}, "documents": "list", **LAYOUT}
     pair = {key: value for key, value in pair.items() if value != usual[key]}
     again = _laid_out(collection, pair)
     if again != data:
         pair["digest"] = f"{_core.hash64(again):016x}"
         pair["verbatim"] = base64.b64encode(zlib.compress(data, 9)).decode()
     return pair
+
+
+def _known(collection: Collection) -> list[str]:
+    """Return the keys that are laid out from the collection itself."""
+    front = collection.front
+    return KEYS if front is None or RECORD not in front.values else RECORDED
 
 
 def _checked(pair: JsonObject) -> JsonObject:
@@ -183,15 +198,12 @@ def _laid_out(collection: Collection, pair: JsonObject) -> bytes:
         documents = [
             d if "id" in d else {"id": name, **d} for name, d in collection.documents.items()
         ]
-    own = dict(
-        zip(
-            KEYS,
-            (collection.model_name, collection.index.dim, collection.refs, documents),
-            strict=True,
-        )
-    )
+    values = (collection.model_name, collection.index.dim, collection.refs, documents)
+    own: JsonObject = dict(zip(KEYS, values, strict=True))
+    if collection.front is not None:
+        own[RECORD] = collection.front.values.get(RECORD)
     extra: JsonObject = get("extra") or {}
-    keys: list[str] = get("keys") or KEYS
+    keys: list[str] = get("keys") or _known(collection)
     data: JsonObject = {
         key: extra[key] if key in extra else own[key] for key in keys if key in extra or key in own
     }

@@ -6,6 +6,7 @@ changes only the lines of changed values.
 
 from __future__ import annotations
 
+import json
 import re
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -53,6 +54,9 @@ class _PlainLoader(yaml.SafeLoader):
         """Return an error at the next event."""
         mark = self.peek_event().start_mark  # type: ignore[no-untyped-call]  # PyYAML's stubs
         return yaml.composer.ComposerError(None, None, problem, mark)  # pyright: ignore[reportUnknownArgumentType]  # PyYAML's stubs
+
+
+RECORD = "ragfile"  # the key of a .ragfile's configuration in the formats made of it
 
 
 class Frontmatter:
@@ -202,3 +206,8 @@ def looks_like(head: bytes) -> bool:
     except FormatError:
         return False
     return {"format_version", "embedding_dim"} <= set(front.values)
+
+
+def recorded_front(kept: str) -> Frontmatter:
+    """Return the front matter that keeps the configuration of a .ragfile."""
+    return Frontmatter({RECORD: kept}, {RECORD: f"{RECORD}: {json.dumps(kept)}\n"})

@@ -22,7 +22,7 @@ from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss.index import Index
 from ragfile.exchange.origin import pack
 from ragfile.exchange.origin import unpack as unpack_origin
-from ragfile.exchange.ragmd.front_matter import Frontmatter
+from ragfile.exchange.ragmd.front_matter import RECORD, recorded_front
 from ragfile.file import config as recorded
 from ragfile.file import sections
 from ragfile.ground.call_site import stack_level
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from ragfile.types import Booleans, Float32s, Floats, Metric, SomeVectors, StrPath
 
 ORIGIN = "rag.origin"
-RECORD = "ragfile"  # the front matter key of a .ragfile's configuration in a .ragmd
 METRICS = {"ip": "ip", "cosine": "ip", "l2": "l2"}
 
 
@@ -283,8 +282,7 @@ def recorded_collection(
     index = Index.of(vectors, METRICS[config.get("metric", "cosine")])
     model: dict[str, str | None] = config.get("model") or {}
     kept = json.dumps(record, sort_keys=True)
-    front = Frontmatter({RECORD: kept}, {RECORD: f"{RECORD}: {json.dumps(kept)}\n"})
-    return Collection(index, refs, documents, model.get("name"), front=front)
+    return Collection(index, refs, documents, model.get("name"), front=recorded_front(kept))
 
 
 def _warn_of_bare(archive: FileRows) -> None:

@@ -9,12 +9,15 @@ import numpy as np
 from qdrant_client import QdrantClient
 from qdrant_client.models import Distance, PointStruct, Record, VectorParams
 
+from ragfile.errors import FormatError
 from ragfile.exchange import foreign_tables
 from ragfile.exchange.rows import Passage, gathered, passages
 from ragfile.exchange.stores import tables
 from ragfile.ground.json_values import is_object
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from ragfile.exchange.collection import Collection, JsonObject
     from ragfile.types import Float32s, StrPath
 
@@ -42,11 +45,19 @@ def write(collection: Collection, path: StrPath, *, name: str = "ragfile") -> No
             client.upsert(name, points[at : at + BATCH])
 
 
-def read(path: StrPath, *, name: str | None = None) -> Collection:
-    """Read a Qdrant collection, by default the first."""
+def read(
+    path: StrPath, *, name: str | None = None, columns: Mapping[str, str] | None = None
+) -> Collection:
+    """Read a Qdrant collection, by default the first.
+
+    Of several named vectors, `columns` names the one to read as "vector".
+    """
     with contextlib.closing(QdrantClient(path=str(path))) as client:
         name = name or client.get_collections().collections[0].name
-        distance = client.get_collection(name).config.params.vectors.distance
+        settings = client.get_collection(name).config.params.vectors
+        chosen = dict(columns or {})
+        named = _named(settings, chosen.pop("vector", None), str(path))
+        distance = (settings if named is None else settings[named]).distance
         points: list[Record] = []
         after = None
         while True:
@@ -58,10 +69,13 @@ def read(path: StrPath, *, name: str | None = None) -> Collection:
                 break
     points.sort(key=lambda point: (isinstance(point.id, str), point.id))
     held: list[JsonObject] = [dict(point.payload or {}) for point in points]
-    vectors = np.array([point.vector for point in points], np.float32)
+    given = [_vector(point, named) for point in points]
+    if any(vector is None for vector in given):
+        return _foreign(points, held, given, str(path), distance, chosen)
+    vectors = np.array(given, np.float32)
     whole = next((payload[WHOLE] for payload in held if WHOLE in payload), None)
     if whole is None and not any("chunk_key" in payload for payload in held):
-        return _foreign(points, held, vectors, str(path), distance)
+        return _foreign(points, held, list(vectors), str(path), distance, chosen)
     bodies = [payload.pop(BODY) for payload in held if BODY in payload]
     found = [_passage(point) for point in points]
     made = None if whole is None else tables.put_together(whole, bodies, found, vectors)
@@ -72,9 +86,38 @@ def read(path: StrPath, *, name: str | None = None) -> Collection:
     return gathered(found, vectors, model_name=str(model) if model else None, metric=metric)
 
 
+def _named(settings: object, chosen: str | None, place: str) -> str | None:
+    """Return which named vectors to read; None for a collection whose vectors have no name.
+
+    Raises:
+        FormatError: There are no dense vectors, several and none is chosen, or no such ones.
+    """
+    names = list(settings) if is_object(settings) else [] if settings is None else None
+    if names is None:
+        return None
+    if chosen in names:
+        return chosen
+    if len(names) == 1 and chosen is None:
+        return names[0]
+    if not names:
+        raise FormatError(f"{place}: the collection has no dense vectors")
+    wrong = "several vectors" if chosen is None else f"no vectors {chosen!r}"
+    raise FormatError(
+        f"{place}: a point has {wrong}; choose with --map vector=NAME, one of {', '.join(names)}"
+    )
+
+
+def _vector(point: Record, named: str | None) -> object:
+    """Return the vector of a point, None if it has none."""
+    found: object = point.vector
+    if named is None:
+        return found
+    return found.get(named) if is_object(found) else None
+
+
 def _foreign(
-    points: list[Record], held: list[dict[str, Any]], vectors: Float32s, place: str,
-    distance: Distance,
+    points: list[Record], held: list[dict[str, Any]], vectors: Sequence[object], place: str,
+    distance: Distance, chosen: Mapping[str, str],
 ) -> Collection:  # fmt: skip
     """Return a collection of another program: each field of its payload is a column."""
     names = dict.fromkeys(name for payload in held for name in payload)
@@ -83,7 +126,7 @@ def _foreign(
     metric = "l2" if distance == Distance.EUCLID else "ip"
     model = next((p["model"] for p in held if isinstance(p.get("model"), str)), None)
     return foreign_tables.collection_of(
-        columns, place, {"id": ID, "vector": VECTOR}, model_name=model, metric=metric,
+        columns, place, {"id": ID, **chosen, "vector": VECTOR}, model_name=model, metric=metric,
         is_cosine=distance == Distance.COSINE,
     )  # fmt: skip
 
