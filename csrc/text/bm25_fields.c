@@ -223,6 +223,7 @@ static void count_list(const struct rag_bm25_query *query, const struct counted 
 
 void rag_bm25_fields_tfs(const struct rag_bm25_query *query, size_t t, const uint32_t *rows,
                          size_t count) {
+    if (!count) return; /* there is no scratch space yet */
     const struct rag_lexicon *lexicon = query->lexicon;
     struct rag_bm25_scratch *scratch = query->scratch;
     const struct rag_bm25_container *items = scratch->containers.items;

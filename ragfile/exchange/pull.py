@@ -9,7 +9,7 @@ whole before it replaces the local file in one step.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import Any
@@ -116,7 +116,7 @@ def _name_of(url: str) -> str:
 
 
 @contextmanager
-def _held(path: str) -> Iterator[_core.Map | None]:
+def _held(path: str) -> Generator[_core.Map | None]:
     """Lock a file against writers and yield its bytes, or None if there is none."""
     if not os.path.exists(path) or os.path.getsize(path) == 0:
         yield None

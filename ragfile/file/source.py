@@ -29,9 +29,20 @@ class OpenBytes(NamedTuple):
 class ByteSource(Protocol):
     """Where the bytes of a file come from."""
 
-    path: str
-    format: str  # as `info` names it
-    is_watched: bool  # whether bytes that are open can change
+    @property
+    def path(self) -> str:
+        """The path or URL, as errors show it."""
+        ...
+
+    @property
+    def format(self) -> str:
+        """The format, as `info` names it."""
+        ...
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether bytes that are open can change."""
+        ...
 
     def open(self) -> OpenBytes:
         """Open the newest bytes."""

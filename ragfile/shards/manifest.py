@@ -262,7 +262,8 @@ def _is_assignment(fields: dict[str, Any]) -> bool:
             return False
         return starts[:1] == [""] and starts == sorted(starts)
     if fields.get("by") == "hash":
-        return type(fields.get("shards")) is int and fields["shards"] > 0
+        count = fields.get("shards")
+        return isinstance(count, int) and not isinstance(count, bool) and count > 0
     return fields.get("by") == "given"
 
 

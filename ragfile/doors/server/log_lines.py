@@ -25,7 +25,7 @@ def log_to_stderr(level: int) -> None:
     logging.captureWarnings(True)
     for name in NAMES:
         logger = logging.getLogger(name)
-        logger.handlers, logger.propagate = [handler], False
+        logger.handlers[:], logger.propagate = [handler], False
         logger.setLevel(level if name == NAMES[0] else max(level, logging.WARNING))
 
 

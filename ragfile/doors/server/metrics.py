@@ -70,7 +70,7 @@ class Board:
     """Counters in memory that forked processes share."""
 
     def __init__(self, routes: Iterable[str], workers: int = 1) -> None:
-        self._routes = (*routes, "page", "")
+        self._routes: tuple[str, ...] = (*routes, "page", "")
         self._slots = {key: i for i, key in enumerate(self._keys())}
         memory = system.shared_memory(workers * len(self._slots) * 8)
         self._all = np.frombuffer(memory, np.float64).reshape(workers, len(self._slots))
