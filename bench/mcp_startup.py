@@ -32,7 +32,7 @@ def run(path, question):
         shaken = time.perf_counter() - began
         found = ask("tools/call", {"name": "search", "arguments": {"query": question}})
         answered = time.perf_counter() - began
-        assert found["structuredContent"]["hits"], "nothing found"
+        assert found["content"][0]["text"].startswith("[1] "), "nothing found"
         lines = Path(f"/proc/{server.pid}/status").read_text().splitlines()
         resident = next(line for line in lines if line.startswith("VmRSS"))
         server.stdin.close()

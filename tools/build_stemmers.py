@@ -132,6 +132,12 @@ def module(source):
     )
 
 
+def index(names):
+    """Return the module that imports each stemmer on demand, by a name that bundlers can read."""
+    lines = [f'  {Path(name).stem}: () => import("./{name}"),\n' for name in sorted(names)]
+    return f"export const STEMMERS = {{\n{''.join(lines)}}};\n"
+
+
 def built():
     """Return {name: text} of all files."""
     with zipfile.ZipFile(archive(SNOWBALL)) as wheel:
@@ -142,4 +148,5 @@ def built():
             Path(n).stem.removesuffix("_stemmer") + ".js": module(wheel.read(n).decode())
             for n in stemmers
         }
+        files["index.js"] = index(files)
         return files | {"LICENSE": wheel.read(licence).decode()}

@@ -3,7 +3,7 @@
     python tools/build_web.py             make them, unless they are newer than their sources
     python tools/build_web.py --check     make them again and compare their bytes
 
-These are ragfile.wasm.gz, zstd.LICENSE and stemmers/ in ragfile/doors/browser. They are not in git: the source
+These are ragfile.wasm.gz, the licences of its data, and stemmers/ in ragfile/doors/browser. They are not in git: the source
 distribution and the wheels contain them. The first run downloads a compiler of about 100 MB.
 """
 
@@ -17,13 +17,14 @@ import build_wasm
 from pinned import ROOT
 
 WEB = ROOT / "ragfile/doors/browser"
+LICENCES = ("zstd.LICENSE", "unicode.LICENSE")  # of code and data in the core
 
 
 def made():
     """Return {path: bytes} of all generated files."""
     stemmers = {f"stemmers/{name}": text.encode() for name, text in build_stemmers.built().items()}
-    licence = (ROOT / "ragfile/data/zstd.LICENSE").read_bytes()
-    return stemmers | {"zstd.LICENSE": licence, "ragfile.wasm.gz": build_wasm.packed()}
+    licences = {name: (ROOT / "ragfile/data" / name).read_bytes() for name in LICENCES}
+    return stemmers | licences | {"ragfile.wasm.gz": build_wasm.packed()}
 
 
 def is_fresh():
@@ -35,7 +36,9 @@ def is_fresh():
     ]
     try:
         made = module.stat().st_mtime
-        return all(path.stat().st_mtime < made for path in [*sources, WEB / "zstd.LICENSE"])
+        return all(
+            path.stat().st_mtime < made for path in [*sources, *(WEB / name for name in LICENCES)]
+        )
     except FileNotFoundError:
         return False
 
@@ -55,10 +58,8 @@ def check():
     with tempfile.TemporaryDirectory() as cache:
         os.environ |= {"ZIG_GLOBAL_CACHE_DIR": cache, "ZIG_LOCAL_CACHE_DIR": cache}
         expected = made()
-    there = {str(p.relative_to(WEB)) for p in WEB.glob("stemmers/*")} | {
-        "ragfile.wasm.gz",
-        "zstd.LICENSE",
-    }
+    there = {str(p.relative_to(WEB)) for p in WEB.glob("stemmers/*")}
+    there |= {"ragfile.wasm.gz", *LICENCES}
     wrong = [name for name, data in expected.items() if read(WEB / name) != data]
     wrong += sorted(there - expected.keys())
     if wrong:
@@ -79,7 +80,7 @@ def main():
         for name, data in made().items():  # the module comes last: it shows that all is there
             write(WEB / name, data)
     size = (WEB / "ragfile.wasm.gz").stat().st_size
-    stemmers = len(list(WEB.glob("stemmers/*.js")))
+    stemmers = len(list(WEB.glob("stemmers/*.js"))) - 1  # without their index
     print(f"ragfile/doors/browser: ragfile.wasm.gz ({size:,} bytes) and {stemmers} stemmers")
 
 

@@ -4,7 +4,13 @@ import sys
 import zipfile
 
 WEB = "ragfile/doors/browser/"
-FILES = ("ragfile.wasm.gz", "zstd.LICENSE", "stemmers/LICENSE", "stemmers/english.js")
+FILES = (
+    "ragfile.wasm.gz",
+    "zstd.LICENSE",
+    "unicode.LICENSE",
+    "stemmers/LICENSE",
+    "stemmers/english.js",
+)
 LICENCES = (
     "LICENSE",
     *(f"ragfile/data/{name}.LICENSE" for name in ("zstd", "potion-base-8M", "unicode")),

@@ -54,7 +54,13 @@ function refuse(why) {
 async function stemmer(name) {
   if (name === "none") return (word) => word;
   if (!NAMES.has(name)) refuse(`no stemmer '${name}'`);
-  const Stemmer = CARRIED[name] ?? (await import(`./stemmers/${name}.js`)).default;
+  const Stemmer = CARRIED[name] ?? (await loaded(name));
   const one = new Stemmer();
   return (word) => one.stem(word);
+}
+
+/** Load a stemmer. Each is imported by its literal name, which bundlers need. */
+async function loaded(name) {
+  const { STEMMERS } = await import("./stemmers/index.js");
+  return (await STEMMERS[name]()).default;
 }

@@ -4,8 +4,18 @@ import { RemoteError } from "./errors.js";
 
 let compiled = null;
 
+/** Return the URL of the core. Bundlers copy the file that this expression names. */
+function home() {
+  return new URL("./ragfile.wasm.gz", import.meta.url);
+}
+
+/** Return the URL of a file beside the core. */
+export function beside(name) {
+  return new URL(name, home());
+}
+
 /** Return the compiled core, fetched once. It is stored compressed, so any host sends it small. */
-export function compile(place = new URL("ragfile.wasm.gz", import.meta.url)) {
+export function compile(place = home()) {
   compiled ??= load(place).catch((error) => {
     compiled = null;
     throw error;
@@ -33,9 +43,9 @@ async function unpackedBytes(bytes) {
 
 /** Fetch a file of this package. */
 export async function fetched(place, progress) {
-  const url = new URL(place, import.meta.url);
+  const url = beside(place);
   if (url.protocol === "file:") {
-    const { readFile } = await import("node:fs/promises");
+    const { readFile } = await import("./node_files.js");
     return new Uint8Array(await readFile(url));
   }
   const answer = await fetch(url);

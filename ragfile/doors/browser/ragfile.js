@@ -7,7 +7,7 @@ from the C core; so rows, order and score bits are those of the Python package. 
 
 import { Archive, putRows, rowsAt } from "./archive.js";
 import { Columns } from "./columns.js";
-import { fetched } from "./package_files.js";
+import { beside, fetched } from "./package_files.js";
 import { Question, atMost } from "./question.js";
 import { ArgumentError, ModelError } from "./errors.js";
 import { compile } from "./filters.js";
@@ -326,7 +326,7 @@ export class RagFile extends Archive {
   }
 
   async loadModel(progress) {
-    const place = this.options.model ?? new URL("potion-base-8M.ragmodel", import.meta.url);
+    const place = this.options.model ?? beside("potion-base-8M.ragmodel");
     const bytes = ArrayBuffer.isView(place) ? place : await fetched(place, progress);
     const { core } = this;
     const at = core.allocate(bytes.length + 64);

@@ -91,7 +91,7 @@ class OfDisk extends Counted {
   }
 
   async open() {
-    const { open } = await import("node:fs/promises");
+    const { open } = await import("./node_files.js");
     this.file = await open(this.url).catch((error) => {
       throw new RemoteError(`${this.name} cannot be opened: ${error.code ?? error.message}`);
     });

@@ -39,6 +39,11 @@ if TYPE_CHECKING:
 @click.option(
     "--project", is_flag=True, help="With --install: use the configuration of this folder."
 )
+@click.option(
+    "--bundle",
+    metavar="FILE",
+    help="Write a .mcpb bundle of the files, which Claude Desktop installs.",
+)
 @click.option("--yes", is_flag=True, help="With --install: do not ask for confirmation.")
 @offline_option
 def mcp_command(
@@ -49,6 +54,7 @@ def mcp_command(
     root: str | None,
     install: str | None,
     uninstall: str | None,
+    bundle: str | None,
     name: str,
     project: bool,
     yes: bool,
@@ -62,6 +68,8 @@ def mcp_command(
         raise click.UsageError("--root takes a single file")
     folder = None if root is None else os.path.abspath(root)
     options = {"--model": model, "--embedder": embedder, "--write": can_write, "--root": folder}
+    if bundle:
+        return _bundle(bundle, name, files, options)
     if install:
         return _change(_addition(install, name, project, files, options), yes)
     return _serve(files, model, embedder, can_write, folder)
@@ -82,6 +90,34 @@ def _serve(
     named = Files(files, **opening)
     folders = None if root is None else SourceFolders({named.names[0]: root})
     serve(Server(Tools(named, model=_opened(model), can_write=can_write, folders=folders)))
+
+
+def _bundle(
+    path: str, name: str, files: tuple[str, ...], options: dict[str, str | bool | None]
+) -> None:
+    """Write a bundle; it can be passed on, so it grants nothing but reading."""
+    from ragfile.doors.mcp.bundle import write_bundle
+    from ragfile.doors.mcp.files import Files
+    from ragfile.doors.mcp.tools import Tools
+
+    given = [flag for flag, value in options.items() if value]
+    if given:
+        raise click.UsageError(
+            f"--bundle cannot be combined with {', '.join(given)}: others may open the bundle. "
+            f"Omit {given[0]}"
+        )
+    _require_files(files)
+    write_bundle(path, name, files, Tools(Files(files)))
+    click.echo(f"{path}: written; python3 needs ragfile where it is opened")
+
+
+def _require_files(files: tuple[str, ...]) -> None:
+    """Refuse a file that does not exist."""
+    from ragfile.ground.urls import is_remote
+
+    missing = [f for f in files if not is_remote(f) and not os.path.isfile(f)]
+    if missing:
+        raise click.UsageError(f"no such file: {missing[0]}")
 
 
 def _opened(model: str | None) -> ChatModel | None:
@@ -109,9 +145,7 @@ def _addition(
             f"--project cannot be combined with {', '.join(given)}: everyone who opens this folder "
             "would run it unasked. Omit --project"
         )
-    missing = [f for f in files if not is_remote(f) and not os.path.isfile(f)]
-    if missing:
-        raise click.UsageError(f"no such file: {missing[0]}")
+    _require_files(files)
     placed = [f if is_remote(f) else _path(f, project) for f in files]
     flags = [
         part

@@ -18,17 +18,20 @@ import tomllib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
+from ragfile.doors.mcp import json_comments
 from ragfile.ground import system
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-CLIENTS = ("claude", "cursor", "codex", "vscode")
+CLIENTS = (
+    "claude", "claude-desktop", "cursor", "codex", "gemini", "vscode", "windsurf", "zed",
+)  # fmt: skip
 
 
 class ConfigPaths(NamedTuple):
-    """A client's own file, the file of a project, and the key of the list of servers."""
+    """A client's own file, the file of a project ("" if there is none), and the key of the servers."""
 
     own: str
     project: str
@@ -44,9 +47,14 @@ class Command(TypedDict):
 
 _JSON = {
     "claude": ConfigPaths("~/.claude.json", ".mcp.json", "mcpServers"),
+    "claude-desktop": ConfigPaths("Claude/claude_desktop_config.json", "", "mcpServers"),
     "cursor": ConfigPaths("~/.cursor/mcp.json", ".cursor/mcp.json", "mcpServers"),
-    "vscode": ConfigPaths("", ".vscode/mcp.json", "servers"),
+    "gemini": ConfigPaths("~/.gemini/settings.json", ".gemini/settings.json", "mcpServers"),
+    "vscode": ConfigPaths("Code/User/mcp.json", ".vscode/mcp.json", "servers"),
+    "windsurf": ConfigPaths("~/.codeium/windsurf/mcp_config.json", "", "mcpServers"),
+    "zed": ConfigPaths("~/.config/zed/settings.json", ".zed/settings.json", "context_servers"),
 }
+TYPED = ("claude", "vscode")  # clients whose entries name the transport
 _CODEX = ConfigPaths("~/.codex/config.toml", ".codex/config.toml")
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 
@@ -87,7 +95,7 @@ def added(
     path = _path(client, in_project=in_project)
     if client == "codex":
         return _changed(path, lambda text: _with_table(text, name, entry))
-    kind = {} if client == "cursor" else {"type": "stdio"}
+    kind = {"type": "stdio"} if client in TYPED else {}
 
     def put(servers: dict[str, Any]) -> None:
         servers[name] = {**kind, **entry}
@@ -112,21 +120,21 @@ def removed(client: str, name: str, *, in_project: bool = False) -> ConfigChange
 def _path(client: str, *, in_project: bool) -> str:
     """Return the path of a client's configuration file."""
     paths = _CODEX if client == "codex" else _JSON[client]
+    if in_project and not paths.project:
+        raise ValueError(f"{client} has no configuration of a folder: omit --project")
     if in_project:
         return os.path.abspath(paths.project)
-    own = paths.own
-    if client == "vscode":
-        own = _vscode()
+    own = paths.own if paths.own.startswith("~") else f"{_settings_folder()}/{paths.own}"
     if client == "codex" and os.environ.get("CODEX_HOME"):
         own = os.path.join(os.environ["CODEX_HOME"], "config.toml")
     return os.path.expanduser(own)
 
 
-def _vscode() -> str:
+def _settings_folder() -> str:
+    """Return the folder in which the system keeps the settings of desktop programs."""
     if sys.platform == "darwin":  # not measured: another system
-        return "~/Library/Application Support/Code/User/mcp.json"
-    home = os.environ.get("XDG_CONFIG_HOME") or "~/.config"
-    return os.path.join(home, "Code/User/mcp.json")
+        return "~/Library/Application Support"
+    return os.environ.get("XDG_CONFIG_HOME") or "~/.config"
 
 
 def _changed(path: str, change: Callable[[str | None], str | None]) -> ConfigChange:
@@ -147,19 +155,37 @@ class _UnreadableError(Exception):
 
 def _with_json(text: str | None, key: str, change: Callable[[dict[str, Any]], None]) -> str | None:
     """Change the list of servers in a JSON text; return None if nothing is left in it."""
+    text = text if text and text.strip() else "{}"
+    clear = json_comments.plain(text)
     try:
-        parsed: object = json.loads(text) if text and text.strip() else {}
-    except ValueError as error:
-        raise _UnreadableError(f"it is not plain JSON ({error})") from None
+        parsed: object = json.loads(clear)
+    except (ValueError, RecursionError) as error:
+        raise _UnreadableError(f"it is not JSON ({error})") from None
     given = cast("dict[str, Any]", parsed) if isinstance(parsed, dict) else {key: None}
     servers: object = given.get(key, {})
     if not isinstance(servers, dict):
         raise _UnreadableError(f"its {key} is not an object")
-    change(cast("dict[str, Any]", servers))
+    known = cast("dict[str, Any]", servers)
+    before = dict(known)
+    change(known)
+    if clear != text:
+        return _with_comments(text, key, before, known)
     whole = {name: value for name, value in given.items() if name != key or servers}
     if servers:
         whole[key] = servers
     return json.dumps(whole, indent=2, ensure_ascii=False) + "\n" if whole else None
+
+
+def _with_comments(
+    text: str, key: str, before: Mapping[str, Any], servers: Mapping[str, Any]
+) -> str:
+    """Change the list of servers in a text with comments; nothing else of it changes."""
+    for name in before.keys() - servers.keys():
+        text = json_comments.take(text, key, name)
+    for name, entry in servers.items():
+        if before.get(name) != entry:
+            text = json_comments.put(text, key, name, entry)
+    return text
 
 
 def _with_table(text: str | None, name: str, entry: Command) -> str:

@@ -22,6 +22,7 @@ from ragfile import __version__
 if TYPE_CHECKING:
     from typing import Any
 
+    from ragfile.doors.mcp.connector import ConnectorTools
     from ragfile.doors.mcp.tools import Tools
 
 log = logging.getLogger("ragfile.mcp")
@@ -30,6 +31,7 @@ MODERN = "2026-07-28"
 LEGACY = ("2025-11-25", "2025-06-18", "2025-03-26", "2024-11-05")
 INFO = {"name": "ragfile", "version": __version__}
 META = "io.modelcontextprotocol/"
+STRUCTURED = "ragfile/structured"  # in _meta: true adds the result as JSON
 TTL = 60_000  # milliseconds for which clients may cache lists
 
 PARSE_ERROR, INVALID_REQUEST, NO_METHOD, INVALID_PARAMS = -32700, -32600, -32601, -32602
@@ -62,7 +64,7 @@ class ProtocolError(Exception):
 class Server:
     """Answers the messages of clients that call a set of tools."""
 
-    def __init__(self, tools: Tools) -> None:
+    def __init__(self, tools: Tools | ConnectorTools) -> None:
         self.tools = tools
 
     def handle(
@@ -136,7 +138,19 @@ class Server:
             raise ProtocolError(INVALID_PARAMS, f"unknown tool {name!r:.80}; the tools are {known}")
         if arguments is not None and not isinstance(arguments, dict):
             raise ProtocolError(INVALID_PARAMS, f"the arguments of {name} must be an object")
-        return self.tools.call(name, cast("dict[str, Any]", arguments or {}))
+        found = self.tools.call(name, cast("dict[str, Any]", arguments or {}))
+        return found if _wants_structure(params) else _without_structure(found)
+
+
+def _wants_structure(params: dict[str, Any]) -> bool:
+    """Return whether a call asks for its result as JSON, too."""
+    meta = params.get("_meta")
+    return isinstance(meta, dict) and cast("dict[str, object]", meta).get(STRUCTURED) is True
+
+
+def _without_structure(found: dict[str, Any]) -> dict[str, Any]:
+    """Return a result as text alone: clients show a model both forms, and passages would be twice in it."""
+    return {name: value for name, value in found.items() if name != "structuredContent"}
 
 
 def http_status(response: dict[str, Any] | None) -> int:

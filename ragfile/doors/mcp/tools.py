@@ -32,6 +32,7 @@ BUDGET = {"type": "integer", "minimum": 1, "maximum": 20_000}
 LINE = {"type": "integer", "minimum": 1, "maximum": 1 << 62}
 PLACE = {"type": "integer", "minimum": 0, "maximum": 1 << 62}
 BOUNDS = ("minimum", "maximum")
+EXPECTED = (RagfileError, OSError, ValueError, TypeError, KeyError, ImportError)
 READS, WRITES = {"readOnlyHint": True}, {"readOnlyHint": False, "destructiveHint": True}
 
 
@@ -87,11 +88,8 @@ class Tools:
         try:
             given = checked(name, self._schemas[name], arguments)
             text, found = self._calls[name](given.pop("file", None), **given)
-        except RecursionError:
-            return _failed("the arguments are nested too deeply")
-        except (RagfileError, OSError, ValueError, TypeError, KeyError, ImportError) as error:
-            reason = error.args[0] if isinstance(error, KeyError) and error.args else error
-            return _failed(self.files.without_paths(str(reason)) or type(error).__name__)
+        except Exception as error:  # noqa: BLE001 - what is unexpected is raised again
+            return failed(reason_of(error, self.files))
         content = [{"type": "text", "text": text}]
         return {"content": content, "structuredContent": found, "isError": False}
 
@@ -174,7 +172,18 @@ def _without_bounds(schema: Schema) -> dict[str, Any]:
     return {**schema, "properties": properties}
 
 
-def _failed(reason: str) -> dict[str, Any]:
+def reason_of(error: Exception, files: Files) -> str:
+    """Return the reason of a call's failure for a model; raise an unexpected exception again."""
+    if isinstance(error, RecursionError):
+        return "the arguments are nested too deeply"
+    if not isinstance(error, EXPECTED):
+        raise error
+    reason = error.args[0] if isinstance(error, KeyError) and error.args else error
+    return files.without_paths(str(reason)) or type(error).__name__
+
+
+def failed(reason: str) -> dict[str, Any]:
+    """Return the result of a call that failed."""
     return {"content": [{"type": "text", "text": reason}], "isError": True}
 
 

@@ -1,4 +1,6 @@
-"""The Model Context Protocol at /mcp, with the server's collections as files."""
+"""The Model Context Protocol at /mcp, and for connectors at /mcp/connector, with the server's
+collections as files.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +8,7 @@ import json
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
+from ragfile.doors.mcp.connector import ConnectorTools
 from ragfile.doors.mcp.http import exchange, without_port
 from ragfile.doors.mcp.protocol import Server
 from ragfile.doors.mcp.tools import Tools
@@ -21,16 +24,19 @@ if TYPE_CHECKING:
     from ragfile.doors.server.shared_state import Service
 
 
+CONNECTOR = "/mcp/connector"
+
+
 class Mcp:
     """An ASGI application that serves MCP."""
 
-    def __init__(self, service: Service) -> None:
-        self._service = service
+    def __init__(self, service: Service, route: str = "/mcp") -> None:
+        self._service, self._route = service, route
         self._servers: dict[tuple[tuple[str, ...], bool], Server] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         visit: Visit = scope["ragfile"]
-        visit.route = "/mcp"
+        visit.route = self._route
         visit.require("read")
         body = await read_in_time(scope, receive, self._service.settings)
         service, held = self._service, 0
@@ -47,10 +53,17 @@ class Mcp:
 
     def _exchanged(self, method: str, visit: Visit, body: bytes) -> HttpResponse:
         """Answer one message; the gate has already checked Host and Origin."""
-        server = self._server(can_write="write" in visit.scopes and self._service.can_write)
+        server = self._server_of(visit)
         hosts = [without_port(visit.headers.get("host", ""))]
         origins = [visit.headers["origin"]] if "origin" in visit.headers else []
         return exchange(server, method, visit.headers, body, hosts=hosts, origins=origins)
+
+    def _server_of(self, visit: Visit) -> Server:
+        """Return the MCP server of this route for a client."""
+        if self._route == CONNECTOR:
+            base = self._service.settings.url or f"http://{visit.headers.get('host', '')}"
+            return Server(ConnectorTools(self._service.collections, base))
+        return self._server(can_write="write" in visit.scopes and self._service.can_write)
 
     def _server(self, *, can_write: bool) -> Server:
         """Return an MCP server of the current collections."""

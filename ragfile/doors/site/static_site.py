@@ -33,6 +33,7 @@ DATA = Path(__file__).parents[2] / "data"
 PAGE = Path(__file__).parents[1] / "server" / "page"
 BROWSER = Path(__file__).parents[1] / "browser"
 # Modules that a page, a worker or a program loads by name; index.js alone defines the error classes.
+LICENCES = ("zstd.LICENSE", "unicode.LICENSE")  # of code and data in the core
 ENTRIES = ("index.js", "element.js", "static.js", "worker.js", "ragfile.js")
 ELSEWHERE = {"ragfile.js": {"errors.js": "index.js"}}
 MODEL = "potion-base-8M.ragmodel"
@@ -174,7 +175,8 @@ def _modules(folder: Path, stemmer: str | None) -> list[Path]:
     for name in ENTRIES:
         text = joined(name, read, ELSEWHERE.get(name))
         made.append(_written(folder / "ragfile" / name, text))
-    made.append(_copied(DATA / "zstd.LICENSE", folder / "ragfile/zstd.LICENSE"))
+    for name in LICENCES:
+        made.append(_copied(DATA / name, folder / "ragfile" / name))
     licence = folder / "ragfile/stemmers/LICENSE"
     return [*made, _copied(BROWSER / "stemmers/LICENSE", licence)]
 

@@ -35,6 +35,7 @@ def test_the_folder_has_the_file_as_it_is_and_all_that_the_page_names(site, tmp_
     for name in (about["model"], "sw.js", "ragfile/ragfile.wasm.gz", "ragfile/stemmers/LICENSE"):
         assert (site / name).is_file()
     assert "Zstandard" in (site / "ragfile/zstd.LICENSE").read_text()
+    assert "Unicode, Inc." in (site / "ragfile/unicode.LICENSE").read_text()
     assert not (site / "rest.js").exists()
 
 

@@ -10,18 +10,27 @@ import tomllib
 import pytest
 
 from ragfile.doors.mcp.clients import CLIENTS, added, removed
+from ragfile.doors.mcp.json_comments import plain
 
 FILES = {
     "claude": ".claude.json",
     "cursor": ".cursor/mcp.json",
     "codex": ".codex/config.toml",
     "vscode": ".config/Code/User/mcp.json",
+    "claude-desktop": ".config/Claude/claude_desktop_config.json",
+    "gemini": ".gemini/settings.json",
+    "windsurf": ".codeium/windsurf/mcp_config.json",
+    "zed": ".config/zed/settings.json",
 }
 OTHERS = {
     "claude": '{"theme": "dark", "mcpServers": {"other": {"command": "x", "args": []}}}\n',
     "cursor": '{"mcpServers": {"other": {"command": "x"}}}',
     "codex": '# mine\nmodel = "m"\n\n[mcp_servers.other]\ncommand = "x"  # kept\n\n[profiles.a]\nb = 1\n',
     "vscode": '{"servers": {"other": {"command": "x"}}, "inputs": [{"id": "é"}]}',
+    "claude-desktop": '{"mcpServers": {"other": {"command": "x"}}}',
+    "gemini": '{"mcpServers": {"other": {"command": "x"}}, "ui": {"theme": "Dark"}}',
+    "windsurf": '{"mcpServers": {"other": {"command": "x"}}}',
+    "zed": '{"context_servers": {"other": {"command": "x"}}, "vim_mode": true}',
 }
 COMMAND = ["/usr/bin/python", "-m", "ragfile", "mcp", '/home/a "b"/kb\\1.ragfile']
 EACH = pytest.mark.parametrize("client", CLIENTS)
@@ -43,7 +52,7 @@ def servers(path):
     if path.suffix == ".toml":
         return tomllib.loads(text)["mcp_servers"]
     found = json.loads(text)
-    return found.get("mcpServers") or found["servers"]
+    return found.get("mcpServers") or found.get("context_servers") or found["servers"]
 
 
 @EACH
@@ -83,7 +92,13 @@ def test_a_change_is_shown_before_anything_is_written(home, client):
 @EACH
 @pytest.mark.parametrize(
     "content",
-    ["{", "// a comment\n{}", "[]", '{"mcpServers": [], "servers": []}', "mcp_servers = 1"],
+    [
+        "{",
+        "// a comment\n{",
+        "[]",
+        '{"mcpServers": [], "servers": [], "context_servers": []}',
+        "mcp_servers = 1",
+    ],
 )
 def test_a_file_that_is_not_understood_is_not_changed(home, client, content):
     if client == "codex" and content == "[]":
@@ -100,6 +115,42 @@ def test_a_file_that_is_not_understood_is_not_changed(home, client, content):
 def test_taking_out_what_is_not_there_is_an_error(client):
     with pytest.raises(ValueError, match="has no server 'ragfile'"):
         removed(client, "ragfile")
+
+
+COMMENTED = [
+    '// Zed settings\n{\n  // mine\n  "vim_mode": true, // kept, {\n}\n',
+    '{"context_servers": {/* none */}, "a": "// no comment, ]",}',
+    '{\n  "context_servers": {\n    // first\n    "other": {"command": "x"}, // ,\n  },\n}\n',
+    '{"a": [1, 2,], "context_servers": {"other": {"command": "x"} /* , */}}',
+]
+
+
+@pytest.mark.parametrize("text", COMMENTED)
+def test_comments_of_a_settings_file_stay(home, text):
+    path = home / FILES["zed"]
+    path.parent.mkdir(parents=True)
+    path.write_text(text)
+    comments = [
+        line for line in ("// mine", "// kept, {", "/* none */", "// first") if line in text
+    ]
+    before = json.loads(plain(text))
+    for command in (COMMAND, ["ragfile", "mcp"], ["ragfile", "mcp"]):
+        added("zed", "ragfile", command).write()
+        found = json.loads(plain(path.read_text()))
+        entry = found["context_servers"].pop("ragfile")
+        assert [entry["command"], *entry["args"]] == command
+        assert {"context_servers": {}, **before} == found
+        assert all(comment in path.read_text() for comment in comments)
+    removed("zed", "ragfile").write()
+    assert {"context_servers": {}, **before} == {
+        "context_servers": {}, **json.loads(plain(path.read_text())),
+    }  # fmt: skip
+    assert all(comment in path.read_text() for comment in comments)
+
+
+def test_a_client_without_files_of_a_folder_says_so():
+    with pytest.raises(ValueError, match="omit --project"):
+        added("windsurf", "ragfile", COMMAND, in_project=True)
 
 
 def test_a_name_that_toml_quotes_is_quoted(home):

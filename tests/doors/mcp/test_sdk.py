@@ -12,12 +12,17 @@ import mcp
 MODES = ["auto", "legacy", "2026-07-28"]
 
 
+STRUCTURED = {"ragfile/structured": True}
+
+
 async def visit(target, mode):
     """What a client sees: tools, a search, a read, and an error that a model can learn from."""
     async with mcp.Client(target, mode=mode) as client:
         tools = await client.list_tools()
-        found = await client.call_tool("search", {"query": "how often are keys rotated?", "k": 2})
-        read = await client.call_tool("read", {"id": "pods.md"})
+        found = await client.call_tool(
+            "search", {"query": "how often are keys rotated?", "k": 2}, meta=STRUCTURED
+        )
+        read = await client.call_tool("read", {"id": "pods.md"}, meta=STRUCTURED)
         wrong = await client.call_tool("search", {"nope": 1})
         return tools, found, read, wrong
 

@@ -20,7 +20,8 @@ HELLO = {
 }
 SEARCH = {
     "jsonrpc": "2.0", "id": 2, "method": "tools/call",
-    "params": {"name": "search", "arguments": {"query": "how often are keys rotated?"}},
+    "params": {"name": "search", "arguments": {"query": "how often are keys rotated?"},
+               "_meta": {"ragfile/structured": True}},
 }  # fmt: skip
 
 

@@ -20,7 +20,7 @@ def served(*paths, **options):
     server = Server(Tools(Files(map(str, paths)), **options))
 
     def call(name, **arguments):
-        params = {"name": name, "arguments": arguments}
+        params = {"name": name, "arguments": arguments, "_meta": {"ragfile/structured": True}}
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
         return server.handle(message)["result"]
 

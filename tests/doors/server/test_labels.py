@@ -52,7 +52,11 @@ def of_command(path, mode, serving):
 
 
 def of_mcp(path, mode, serving):
-    params = {"name": "search", "arguments": {"query": QUESTION, "k": 2}}
+    params = {
+        "name": "search",
+        "arguments": {"query": QUESTION, "k": 2},
+        "_meta": {"ragfile/structured": True},
+    }
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
     found = Server(Tools(Files([str(path)]))).handle(message)["result"]["structuredContent"]
     return [(hit["score_type"], set(hit["scores"])) for hit in found["hits"]], found["degraded"]
@@ -99,7 +103,7 @@ def test_stats_and_delete_need_write_access(tmp_path):
             "jsonrpc": "2.0",
             "id": 1,
             "method": "tools/call",
-            "params": {"name": name, "arguments": arguments},
+            "params": {"name": name, "arguments": arguments, "_meta": {"ragfile/structured": True}},
         }
         return Server(Tools(files, can_write=True)).handle(message)["result"]["structuredContent"]
 

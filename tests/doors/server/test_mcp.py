@@ -8,9 +8,12 @@ import pytest
 MODES = ["auto", "legacy", "2026-07-28"]
 
 
+STRUCTURED = {"ragfile/structured": True}
+
+
 def call(server, name, **arguments):
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": {"name": name, "arguments": arguments}}  # fmt: skip
+            "params": {"name": name, "arguments": arguments, "_meta": {"ragfile/structured": True}}}  # fmt: skip
     return server.post("/mcp", body).json["result"]
 
 
@@ -22,7 +25,9 @@ def test_the_sdks_client_is_served(server, mode):
     async def visit():
         async with mcp.Client(server.url + "/mcp", mode=mode) as client:
             tools = await client.list_tools()
-            found = await client.call_tool("search", {"query": "how often are keys rotated?"})
+            found = await client.call_tool(
+                "search", {"query": "how often are keys rotated?"}, meta=STRUCTURED
+            )
             return tools, found
 
     tools, found = asyncio.run(visit())

@@ -62,7 +62,7 @@ def mcp(server, path, question, where):
 def mcp_over_http(server, path, question, where):
     arguments = called(where) | {"query": question}
     call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
-            "params": {"name": "search", "arguments": arguments}}  # fmt: skip
+            "params": {"name": "search", "arguments": arguments, "_meta": {"ragfile/structured": True}}}  # fmt: skip
     return server.post("/mcp", call).json["result"]["structuredContent"]["hits"]
 
 
