@@ -77,7 +77,7 @@ __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]  # the t
 # Importing typing takes milliseconds, and editors would skip code below a plain False.
 TYPE_CHECKING = bool(0)
 if TYPE_CHECKING:
-    import ragfile.dataset as dataset  # noqa: F401  # pyright: ignore[reportUnusedImport]  # a public name
+    from ragfile import dataset as dataset
     from ragfile.answer.answers import Answer as Answer
     from ragfile.answer.citations import Citation as Citation
     from ragfile.canonical import chunk as chunk

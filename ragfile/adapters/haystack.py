@@ -47,6 +47,9 @@ class RagfileDocumentStore:
         self._store = PassageStore(self.path)
         self._read: tuple[tuple[int, int] | None, dict[str, Document]] = (None, {})
 
+    def __reduce__(self) -> tuple[type[RagfileDocumentStore], tuple[str]]:
+        return RagfileDocumentStore, (self.path,)
+
     def to_dict(self) -> dict[str, Any]:
         return cast("dict[str, Any]", default_to_dict(self, path=self.path))
 

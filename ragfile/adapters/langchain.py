@@ -43,6 +43,9 @@ class RagfileEmbeddings(Embeddings):
     def __init__(self) -> None:
         self._model = StaticEmbedder()
 
+    def __reduce__(self) -> tuple[type[RagfileEmbeddings], tuple[()]]:
+        return RagfileEmbeddings, ()
+
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
         return cast("list[list[float]]", self._model.embed(texts, "document").tolist())
 
@@ -88,8 +91,11 @@ class RagfileVectorStore(VectorStore):
         ids: Sequence[str | None] | None = None,
         **options: object,
     ) -> list[str]:
-        """Upsert documents by id; a document without one gets a random id."""
-        _known(options)
+        """Upsert documents by id; a document without one gets a random id.
+
+        `batch_size`, which LangChain's `index` passes, changes nothing: a call is one commit.
+        """
+        _known({name: value for name, value in options.items() if name != "batch_size"})
         if ids is not None and len(ids) != len(documents):
             raise ValueError(f"{len(documents)} documents and {len(ids)} ids")
         given = ids if ids is not None else [document.id for document in documents]

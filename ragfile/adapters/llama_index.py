@@ -4,7 +4,7 @@
     index = VectorStoreIndex.from_vector_store(store, embed_model=…)
 
 Query modes: DEFAULT uses vectors, TEXT_SEARCH and SPARSE use BM25, HYBRID and SEMANTIC_HYBRID use both, and MMR
-diversifies by vectors. Filters are evaluated by LlamaIndex's own function, with its rules for missing keys.
+diversifies by vectors. Filters have the results of LlamaIndex's own function; the engine evaluates all but rare ones.
 Embeddings are stored as float32. Nodes are stored whole; metadata can be any JSON.
 """
 
@@ -28,10 +28,11 @@ from llama_index.core.vector_stores.utils import (
     node_to_metadata_dict,
 )
 
+from ragfile.adapters.llama_filters import odd, where
 from ragfile.adapters.passages import Passage, PassageStore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
     from llama_index.core.schema import BaseNode
     from llama_index.core.vector_stores.types import MetadataFilters
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
     from ragfile.knowledge_base import KnowledgeBase
     from ragfile.options import SearchOptions
     from ragfile.records import Hit
-    from ragfile.types import Int64s, StrPath
+    from ragfile.types import Int64s, StrPath, Where
 
 MODES = {
     VectorStoreQueryMode.DEFAULT: "vector",
@@ -88,7 +89,7 @@ class RagfileVectorStore(BasePydanticVectorStore):
 
     def delete(self, ref_doc_id: str, **options: object) -> None:
         """Delete the nodes of a document."""
-        self._store.delete(self._ids(lambda metadata: metadata.get("ref_doc_id") == ref_doc_id))
+        self._store.delete(self._chosen(None, [ref_doc_id], None))
 
     def delete_nodes(
         self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None, **options: object
@@ -98,7 +99,7 @@ class RagfileVectorStore(BasePydanticVectorStore):
 
     def clear(self) -> None:
         """Delete all nodes."""
-        self._store.delete(self._ids(lambda metadata: True))
+        self._store.delete(self._chosen(None, None, None))
 
     def get_nodes(
         self, node_ids: list[str] | None = None, filters: MetadataFilters | None = None
@@ -184,27 +185,40 @@ class RagfileVectorStore(BasePydanticVectorStore):
         filters: MetadataFilters | None,
     ) -> list[str]:  # fmt: skip
         """Return the ids of nodes that match all conditions, by LlamaIndex's rules."""
-
-        def of_node(metadata: dict[str, Any]) -> dict[str, Any]:
-            return metadata
-
-        passes = build_metadata_filter_fn(of_node, filters)
+        reader = self._store.reader()
+        if reader is None:
+            return []
+        condition, unlike = where(filters), odd(filters)
+        if condition is None or (unlike is not None and _by_engine(reader, unlike)):
+            found = _by_python(reader, filters)
+        else:
+            found = _by_engine(reader, condition)
+        of = None if not doc_ids else set(_by_engine(reader, {"ref_doc_id": {"$in": [*doc_ids]}}))
         named = None if node_ids is None else set(node_ids)
-        of = set(doc_ids) if doc_ids else None
         return [
             name
-            for name, metadata in self._metadata()
-            if (named is None or name in named)
-            and (of is None or metadata.get("ref_doc_id") in of)
-            and passes(metadata)
+            for name in found
+            if (named is None or name in named) and (of is None or name in of)
         ]
 
-    def _ids(self, passes: Callable[[dict[str, Any]], bool]) -> list[str]:
-        return [name for name, metadata in self._metadata() if passes(metadata)]
 
-    def _metadata(self) -> Iterable[tuple[str, dict[str, Any]]]:
-        reader = self._store.reader()
-        return ((d.id, d.metadata) for d in reader.documents()) if reader is not None else ()
+def _by_engine(reader: KnowledgeBase, condition: Where) -> list[str]:
+    """Return the ids of the nodes that pass a filter, in order."""
+    if not condition:
+        return reader.document_ids()
+    mask = reader.rows.mask(condition)
+    rows = range(len(reader)) if mask is None else np.flatnonzero(mask).tolist()
+    return sorted(reader.chunk(row).doc_id for row in rows)
+
+
+def _by_python(reader: KnowledgeBase, filters: MetadataFilters | None) -> list[str]:
+    """Return the same by LlamaIndex's function, which reads the metadata of every node."""
+
+    def of_node(metadata: dict[str, Any]) -> dict[str, Any]:
+        return metadata
+
+    passes = build_metadata_filter_fn(of_node, filters)
+    return [document.id for document in reader.documents() if passes(document.metadata)]
 
 
 def _node(passage: Passage) -> BaseNode:

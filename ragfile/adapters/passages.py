@@ -66,6 +66,11 @@ class PassageStore:
         self._reader: KnowledgeBase | None = None
         self._lock = threading.RLock()
 
+    def __reduce__(self) -> tuple[type[PassageStore], tuple[object, ...], dict[str, object]]:
+        """Pickle the arguments; a copy opens the file itself."""
+        embedder = self.embedder if self._spec is None else self._spec
+        return PassageStore, (self.path, embedder), {"_metric": self._metric}
+
     def __len__(self) -> int:
         reader = self.reader()
         return 0 if reader is None else len(reader)

@@ -45,7 +45,7 @@ from ragfile.types import (
 )
 from ragfile.write.read_ahead import ReadingAhead
 from ragfile.write.read_worker import BuildPart, Order, with_labels
-from ragfile.write.tables import is_table
+from ragfile.write.tables import is_table, streamed
 from ragfile.write.vector_clusters import recorded
 from ragfile.write.writer import Writer, check_layout, layout_record, parity_record
 
@@ -211,7 +211,7 @@ def _looked_at(
     if isinstance(sources, str | os.PathLike):
         return sources, None
     if is_table(sources):
-        table = optional("pyarrow", "a table of documents").table(sources)
+        table = optional("pyarrow", "a table of documents").table(streamed(sources))
         return (), ForeignTable(columns_of(table), "the table", None).documents()
     if not isinstance(sources, Iterable):
         raise TypeError(

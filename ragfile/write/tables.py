@@ -1,6 +1,7 @@
 """Read chunks from tables: data frames, Arrow tables and record batches, DuckDB relations, open files.
 
-Any object with an Arrow stream is read batch by batch. The columns:
+Any object with an Arrow stream is read batch by batch; so are a LazyFrame of polars and a Dataset of
+Hugging Face. The columns:
 
     doc_id, chunk_index    the document and the number in it; or node_id ("document#index"), or id for doc_id. Without
                            an index, chunks are numbered as they come, document by document
@@ -17,7 +18,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, cast
 
 import numpy as np
 
@@ -33,6 +34,9 @@ if TYPE_CHECKING:
     from ragfile.types import Floats, SomeVectors, Table
 
 ROWS = 4096
+# Members by which tables of other libraries are known.
+PANDAS, LAZY = ("iloc", "columns"), ("collect_schema", "collect")
+HUGGING_FACE = ("with_format", "column_names", "features", "__getitem__")
 TEXT, VECTOR, METADATA = ("text", "content"), ("embedding", "vector"), ("metadata_", "metadata")
 OWNERS = ("node_id", "doc_id", "id")
 # The columns of to_arrow() that a file derives itself are read by no other rule.
@@ -40,18 +44,40 @@ PLACES = {*OWNERS, "chunk_index", "row", "start", "end", "uuid", "tags"}
 
 
 def is_table(value: object) -> TypeGuard[Table]:
-    """Return whether a value has an Arrow stream, or is a pandas data frame."""
-    return hasattr(value, "__arrow_c_stream__") or (
-        hasattr(value, "iloc") and hasattr(value, "columns")
+    """Return whether a value has an Arrow stream, or is a frame or dataset that can be made one."""
+    return hasattr(value, "__arrow_c_stream__") or any(
+        all(hasattr(value, name) for name in names) for names in (PANDAS, LAZY, HUGGING_FACE)
     )
+
+
+class LazyTable(Protocol):
+    """A LazyFrame of polars."""
+
+    def collect(self) -> Table: ...
+
+
+class FormattedTable(Protocol):
+    """A Dataset of Hugging Face; a slice in the format `arrow` is a table."""
+
+    def with_format(self, kind: str) -> Sequence[object]: ...
+
+
+def streamed(value: Table) -> Table:
+    """Return a table with an Arrow stream: polars computes a lazy frame, a Dataset keeps its selection."""
+    if hasattr(value, "__arrow_c_stream__"):
+        return value
+    if all(hasattr(value, name) for name in LAZY):
+        return cast("LazyTable", value).collect()
+    if all(hasattr(value, name) for name in HUGGING_FACE):
+        return cast("Table", cast("FormattedTable", value).with_format("arrow")[:])
+    pyarrow = optional("pyarrow", "a table of chunks")
+    return cast("Table", pyarrow.Table.from_pandas(value))  # pandas before 2.2
 
 
 def chunks_of(table: Table) -> Iterator[tuple[list[Chunk], SomeVectors | None]]:
     """Yield the chunks of a table with their vectors, some thousand at a time."""
     pyarrow = optional("pyarrow", "a table of chunks")
-    if not hasattr(table, "__arrow_c_stream__"):  # pandas before 2.2
-        table = pyarrow.Table.from_pandas(table)
-    reader = pyarrow.RecordBatchReader.from_stream(table)
+    reader = pyarrow.RecordBatchReader.from_stream(streamed(table))
     columns = TableColumns(reader.schema.names)
     for batch in reader:
         for at in range(0, batch.num_rows, ROWS):

@@ -23,6 +23,7 @@ from ragfile.records import Chunk, Document
 from ragfile.types import Fields, Metadata, Metric, Precision, SomeVectors, StrPath, Table, Vector
 from ragfile.write.analysis_record import DEFAULT
 from ragfile.write.draft import Draft, Transaction, batches, no_vectors, numbered
+from ragfile.write.tables import is_table, streamed
 from ragfile.write.vector_clusters import recorded
 
 
@@ -109,7 +110,9 @@ class Writer(Transaction):
             ModelError: Some chunks have vectors and others neither a vector nor None.
             ValueError: A chunk or a vector is malformed.
         """
-        self._take_model(chunks)
+        if is_table(chunks):
+            chunks = streamed(chunks)
+            self._take_model(chunks)
         batched = batches(chunks, vectors)
         if order is not None:
             batched = numbered(batched, order, len(self))

@@ -1,6 +1,7 @@
 """The Haystack store under Haystack's own suites, and its retrievers beside rf.search."""
 
 import asyncio
+import pickle
 
 import numpy as np
 import pytest
@@ -212,3 +213,16 @@ def test_an_empty_store_answers_nothing(document_store):
     }
     with pytest.raises(ValueError, match="RagfileDocumentStore"):
         RagfileBM25Retriever(None)
+
+
+def test_a_store_and_a_retriever_can_be_pickled(tmp_path):
+    store = RagfileDocumentStore(path=tmp_path / "kb.ragfile")
+    store.write_documents([Document(id="a", content="keys rotate", embedding=[1.0, 0.0])])
+    assert store.filter_documents()
+    copy = pickle.loads(pickle.dumps(store))
+    assert copy.filter_documents() == store.filter_documents()
+    copy.write_documents([Document(id="b", content="pods restart", embedding=[0.0, 1.0])])
+    assert store.count_documents() == 2
+    retriever = RagfileBM25Retriever(store, top_k=1)
+    again = pickle.loads(pickle.dumps(retriever))
+    assert again.run(query="rotate") == retriever.run(query="rotate")

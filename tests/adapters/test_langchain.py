@@ -1,6 +1,7 @@
 """LangChain's own suites, and what they leave out: filters, scores, MMR, files that `ragfile build` made."""
 
 import asyncio
+import pickle
 
 import numpy as np
 import pytest
@@ -168,3 +169,56 @@ def test_wrong_calls_are_refused_and_write_nothing(store, call, error):
 def test_a_retriever_of_a_file_that_is_not_there_says_so(tmp_path):
     with pytest.raises(FileNotFoundError, match="needs an existing file"):
         RagfileRetriever(path=tmp_path / "missing.ragfile").invoke("keys")
+
+
+# ----------------------------------------------------------- indexing, pickles, another process ---
+
+
+def pages(*texts):
+    return [
+        Document(page_content=text, metadata={"source": f"{i}.md"}) for i, text in enumerate(texts)
+    ]
+
+
+@pytest.mark.parametrize("is_async", [False, True], ids=["index", "aindex"])
+def test_langchains_index_adds_skips_and_deletes(tmp_path, is_async):
+    from langchain_core.indexing import InMemoryRecordManager, aindex, index
+
+    store = RagfileVectorStore(path=tmp_path / "kb.ragfile")
+    manager = InMemoryRecordManager("kb")
+    manager.create_schema()
+
+    def run(documents, cleanup):
+        options = {"cleanup": cleanup, "source_id_key": "source", "batch_size": 2}
+        if is_async:
+            return asyncio.run(aindex(documents, manager, store, **options))
+        return index(documents, manager, store, **options)
+
+    assert run(pages(*TEXTS), "full")["num_added"] == 4
+    assert run(pages(*TEXTS), "full")["num_skipped"] == 4
+    again = run(pages(TEXTS[0], "pods are deleted"), "full")
+    assert (again["num_added"], again["num_deleted"]) == (1, 3)
+    found = {d.page_content for d in store.similarity_search("keys", 9)}
+    assert found == {TEXTS[0], "pods are deleted"}
+
+
+def test_an_unknown_option_is_still_refused(tmp_path):
+    store = RagfileVectorStore(path=tmp_path / "kb.ragfile")
+    with pytest.raises(TypeError, match="unknown option 'batchsize'"):
+        store.add_texts(["a"], batchsize=2)
+
+
+@pytest.mark.parametrize("embedding", [None, DeterministicFakeEmbedding(size=8)])
+def test_a_store_and_a_retriever_can_be_pickled(tmp_path, embedding):
+    store = RagfileVectorStore(path=tmp_path / "kb.ragfile", embedding=embedding)
+    store.add_texts(TEXTS)
+    copy = pickle.loads(pickle.dumps(store))
+    before = store.similarity_search_with_score("keys", 3)
+    assert copy.similarity_search_with_score("keys", 3) == before
+    copy.add_texts(["a copy writes, too"], ids=["new"])
+    assert [d.id for d in store.get_by_ids(["new"])] == ["new"]
+    retriever = RagfileRetriever(path=str(tmp_path / "kb.ragfile"), mode="bm25")
+    retriever.invoke("keys")
+    assert pickle.loads(pickle.dumps(retriever)).invoke("keys") == retriever.invoke("keys")
+    model = RagfileEmbeddings()
+    assert pickle.loads(pickle.dumps(model)).embed_query("keys") == model.embed_query("keys")

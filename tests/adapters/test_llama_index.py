@@ -1,9 +1,13 @@
 """The LlamaIndex store beside LlamaIndex's own in-memory store: the same nodes, scores and filters."""
 
 import itertools
+import pickle
+import tempfile
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 pytest.importorskip("llama_index.core", reason="llama-index-core is not installed")
 
@@ -18,6 +22,7 @@ from llama_index.core.vector_stores.types import (
     VectorStoreQuery,
     VectorStoreQueryMode,
 )
+from llama_index.core.vector_stores.utils import build_metadata_filter_fn
 
 import ragfile
 from ragfile.adapters.llama_index import RagfileVectorStore
@@ -175,3 +180,66 @@ def test_an_empty_store_answers_nothing(tmp_path):
     assert store.get_nodes() == []
     store.delete("doc")
     assert store.add([]) == []
+
+
+def test_filters_and_deletes_read_no_node_in_python(stores, monkeypatch):
+    ours, _ = stores
+    monkeypatch.setattr(ragfile.KnowledgeBase, "documents", None)
+    red = MetadataFilters(filters=[MetadataFilter(key="s", value="red")])
+    assert [node.node_id for node in ours.get_nodes(filters=red)] == ["node-0", "node-4"]
+    ours.delete("doc-1")
+    assert [node.node_id for node in ours.get_nodes()] == ["node-0", "node-2", "node-4"]
+    ours.delete_nodes(filters=red)
+    assert [node.node_id for node in ours.get_nodes()] == ["node-2"]
+    ours.clear()
+    assert ours.get_nodes() == []
+
+
+def test_a_store_can_be_pickled(stores):
+    ours, _ = stores
+    copy = pickle.loads(pickle.dumps(ours))
+    query = VectorStoreQuery(query_embedding=[1.0] * 8, similarity_top_k=3)
+    assert copy.query(query).ids == ours.query(query).ids
+
+
+VALUES = st.one_of(
+    st.integers(-2, 2), st.sampled_from([0.0, 1.0, 1.5, -0.5]), st.booleans(),
+    st.sampled_from(["", "a", "ab", "B", "1"]),
+)  # fmt: skip
+METADATA = st.dictionaries(
+    st.sampled_from(["x", "y"]),
+    st.one_of(VALUES, st.none(), st.lists(VALUES, max_size=3)), max_size=2,
+)  # fmt: skip
+GIVEN = [
+    st.integers(-2, 2), st.sampled_from([0.0, 1.0, 1.5, -0.5]),
+    st.sampled_from(["", "a", "ab", "B", "1"]),
+]  # fmt: skip
+CONDITION = st.builds(
+    MetadataFilter, key=st.sampled_from(["x", "y", "z"]),
+    value=st.one_of(*GIVEN, *(st.lists(kind, max_size=3) for kind in GIVEN)),
+    operator=st.sampled_from(list(FilterOperator)),
+)  # fmt: skip
+
+
+@given(
+    st.lists(METADATA, min_size=1, max_size=6), st.lists(CONDITION, min_size=1, max_size=3),
+    st.sampled_from(list(FilterCondition)),
+)  # fmt: skip
+@settings(max_examples=60, deadline=None)
+@pytest.mark.filterwarnings("ignore::ragfile.errors.FilterWarning")
+def test_random_filters_choose_what_llamaindexs_function_chooses(metadata, conditions, joined):
+    filters = MetadataFilters(filters=conditions, condition=joined)
+    with tempfile.TemporaryDirectory() as folder:
+        store = RagfileVectorStore(f"{folder}/kb.ragfile")
+        store.add([
+            TextNode(id_=f"n{i}", text="a", metadata=one, embedding=[1.0, float(i)])
+            for i, one in enumerate(metadata)
+        ])  # fmt: skip
+        passes = build_metadata_filter_fn(lambda name: metadata[int(name[1:])], filters)
+        try:
+            expected = [f"n{i}" for i in range(len(metadata)) if passes(f"n{i}")]
+        except TypeError:
+            with pytest.raises(TypeError):
+                store.get_nodes(filters=filters)
+        else:
+            assert [node.node_id for node in store.get_nodes(filters=filters)] == expected

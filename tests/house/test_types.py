@@ -147,7 +147,7 @@ def test_what_checkers_see_is_what_is_imported_on_use():
         for block in tree.body
         if isinstance(block, ast.If)
         for node in block.body
-        if isinstance(node, ast.ImportFrom)
+        if isinstance(node, ast.ImportFrom) and node.module != "ragfile"  # a module of it
         for alias in node.names
     }
     assert shown == {name: f"ragfile.{home}" for name, home in ragfile._HOMES.items()}

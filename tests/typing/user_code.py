@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import ragfile
+from ragfile import dataset
 from ragfile.embedding import Model as ModelByItsModule
 from ragfile.options import SearchOptions
 from ragfile.qa import prepare
@@ -282,6 +283,10 @@ def explained(path: Path) -> str:
     except ragfile.RagfileError as error:
         return str(error)
     return "fine"
+
+
+def checked(place: Path) -> object:
+    return dataset.verify(place)
 
 
 def mended(path: Path, folder: Path) -> str:

@@ -28,15 +28,43 @@ def frame(kind):
         return list(ROWS)
     if kind == "generator":
         return (row for row in ROWS)
-    library = pytest.importorskip(kind, reason=f"{kind} is not installed")
+    name = {"lazy": "polars"}.get(kind, kind)
+    library = pytest.importorskip(name, reason=f"{name} is not installed")
     pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    if kind == "datasets":
+        return library.Dataset.from_list(ROWS)
+    if kind == "lazy":
+        return library.LazyFrame(ROWS)
     return library.Table.from_pylist(ROWS) if kind == "pyarrow" else library.DataFrame(ROWS)
 
 
-@pytest.mark.parametrize("kind", ["list", "generator", "pandas", "polars", "pyarrow"])
+@pytest.mark.parametrize(
+    "kind", ["list", "generator", "pandas", "polars", "lazy", "datasets", "pyarrow"]
+)
 def test_a_table_is_built_as_it_is(tmp_path, kind):
     ragfile.build(frame(kind), tmp_path / "kb.ragfile")
     assert check(tmp_path / "kb.ragfile") == "b"
+
+
+@pytest.mark.parametrize("kind", ["lazy", "datasets"])
+def test_a_lazy_frame_and_a_dataset_are_added_with_their_vectors(tmp_path, kind):
+    rows = [
+        {"doc_id": name, "text": f"text of {name}", "embedding": [1.0, n], "year": 2000 + n}
+        for n, name in enumerate("abc")
+    ]
+    if kind == "lazy":
+        polars = pytest.importorskip("polars", reason="polars is not installed")
+        table = polars.LazyFrame(rows).filter(polars.col("year") > 2000)
+    else:
+        datasets = pytest.importorskip("datasets", reason="datasets is not installed")
+        table = datasets.Dataset.from_list(rows).select([1, 2])
+    with ragfile.create(tmp_path / "kb.ragfile", dim=2) as w:
+        w.add(table)
+    with ragfile.open(tmp_path / "kb.ragfile") as rf:
+        assert rf.document_ids() == ["b", "c"]
+        assert [hit.metadata["year"] for hit in rf.search("", vector=[1.0, 2.0], mode="vector")] == [
+            2002, 2001,
+        ]  # fmt: skip
 
 
 def test_parquet_and_json_lines_are_sources(tmp_path):
