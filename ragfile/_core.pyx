@@ -15,6 +15,7 @@ from ragfile.ground.fork_safe_lock import ForkSafeLock
 from ragfile.errors import CorruptError, FormatError, LockedError, RemoteError, VersionError
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_FillInfo
+from cpython.exc cimport PyErr_CheckSignals
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 from cython cimport critical_section
 

@@ -304,7 +304,7 @@ def _of_collection(
 
 def sign(
     path: StrPath, key: PrivateKey | StrPath | bytes, *, signer: str = "", signed: str = "",
-    password: bytes | None = None,
+    password: bytes | None = None, wait: float | None = None,
 ) -> Signature:  # fmt: skip
     """Sign the content of a file, or of a dataset's newest generation, with an Ed25519 key.
 
@@ -317,6 +317,7 @@ def sign(
         signer: a name to store with the signature.
         signed: a time to store, in ISO 8601, or "now".
         password: the password of an encrypted key.
+        wait: seconds to wait for other writers of a file; by default `RAGFILE_WAIT`, else 30.
 
     Returns:
         The signature.
@@ -331,7 +332,7 @@ def sign(
         return sign_dataset(path, key, signer=signer, signed=signed, password=password)
     from ragfile.write.signature_commit import sign as sign_file
 
-    return sign_file(path, key, signer=signer, signed=signed, password=password)
+    return sign_file(path, key, signer=signer, signed=signed, password=password, wait=wait)
 
 
 Fault: TypeAlias = tuple[str, int, str, str]  # kind, offset, description, section

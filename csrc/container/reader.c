@@ -237,21 +237,21 @@ static enum rag_status find_newest(struct rag_reader *r, const struct front *fro
     return rag_fail(fault, RAG_CORRUPT, front->footer_at, "no commit is whole");
 }
 
-static enum rag_status find_generation(struct rag_reader *r, uint64_t identity, uint64_t generation,
-                                       struct footer *footer, struct rag_fault *fault) {
-    if (generation > footer->generation)
-        return rag_fail(fault, RAG_ARGUMENT, generation, "no such generation");
-    while (footer->generation > generation) {
-        const struct footer later = *footer;
-        const uint64_t guess = later.previous < TABLE_GUESS ? later.previous : TABLE_GUESS;
-        const uint8_t *bytes;
-        const enum rag_status status =
-            need(r, later.previous - guess, guess + FOOTER_SIZE, &bytes, fault);
-        if (status != RAG_OK) return status;
-        if (!rag_footer_read(bytes + guess, later.previous, identity, footer) ||
-            footer->generation != later.generation - 1)
-            return rag_fail(fault, RAG_CORRUPT, later.previous, "the chain of commits is broken");
-    }
+/* Reads the footer of the commit `later`, whose previous footer is at `at`. */
+static enum rag_status read_previous(const struct rag_reader *r, uint64_t later, uint64_t at,
+                                     struct footer *footer, struct rag_fault *fault) {
+    const uint64_t guess = at < TABLE_GUESS ? at : TABLE_GUESS;
+    const uint8_t *bytes;
+    const enum rag_status status = need(r, at - guess, guess + FOOTER_SIZE, &bytes, fault);
+    if (status != RAG_OK) return status;
+    if (rag_footer_read(bytes + guess, at, r->commit.identity, footer) &&
+        footer->generation == later - 1)
+        return RAG_OK;
+    return rag_fail(fault, RAG_CORRUPT, at, "the chain of commits is broken");
+}
+
+static enum rag_status check_whole(const struct rag_reader *r, const struct footer *footer,
+                                   struct rag_fault *fault) {
     bool holds;
     const enum rag_status status = check_toc(r, footer, &holds, fault);
     if (status != RAG_OK) return status;
@@ -259,6 +259,18 @@ static enum rag_status find_generation(struct rag_reader *r, uint64_t identity, 
         return rag_fail(fault, RAG_CORRUPT, footer->toc_at,
                         "table of contents checksum does not match");
     return RAG_OK;
+}
+
+static enum rag_status find_generation(const struct rag_reader *r, uint64_t generation,
+                                       struct footer *footer, struct rag_fault *fault) {
+    enum rag_status status = RAG_OK;
+    if (generation > footer->generation)
+        return rag_fail(fault, RAG_ARGUMENT, generation, "no such generation");
+    while (status == RAG_OK && footer->generation > generation) {
+        const struct footer later = *footer;
+        status = read_previous(r, later.generation, later.previous, footer, fault);
+    }
+    return status == RAG_OK ? check_whole(r, footer, fault) : status;
 }
 
 /* ---------------------------------------------------------------------------- table of contents */
@@ -507,7 +519,7 @@ static enum rag_status open_newest(struct rag_reader *r, uint64_t generation,
     r->commit.read_only = front.read_only;
     status = find_newest(r, &front, &footer, fault);
     if (status == RAG_OK && generation != 0)
-        status = find_generation(r, front.identity, generation, &footer, fault);
+        status = find_generation(r, generation, &footer, fault);
     return status == RAG_OK ? rag_toc_read(r, &footer, fault) : status;
 }
 
@@ -534,6 +546,26 @@ enum rag_status rag_reader_open_source(const struct rag_source *source, uint64_t
                                        uint64_t generation, struct rag_reader **out,
                                        struct rag_fault *fault) {
     return open_bytes(source->bytes, size, source, generation, out, fault);
+}
+
+enum rag_status rag_reader_open_previous(const struct rag_reader *later, struct rag_reader **out,
+                                         struct rag_fault *fault) {
+    struct footer footer;
+    struct rag_reader *r = NULL;
+    const uint64_t generation = later->commit.generation;
+    if (generation == 1) return rag_fail(fault, RAG_ARGUMENT, 0, "no such generation");
+    if (!(r = calloc(1, sizeof *r))) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    r->bytes = later->bytes;
+    r->size = later->size;
+    r->source = later->source;
+    r->commit.identity = later->commit.identity;
+    r->commit.read_only = later->commit.read_only;
+    enum rag_status status = read_previous(r, generation, later->commit.previous, &footer, fault);
+    if (status == RAG_OK) status = check_whole(r, &footer, fault);
+    if (status == RAG_OK) status = rag_toc_read(r, &footer, fault);
+    if (status == RAG_OK) *out = r;
+    else rag_reader_close(r);
+    return status;
 }
 
 void rag_reader_clear(struct rag_reader *r) {

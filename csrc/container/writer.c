@@ -202,11 +202,11 @@ static enum rag_status take_over(struct rag_writer *w, struct rag_fault *fault) 
     return w->start > c->end ? keep_abandoned(w, c->end, fault) : RAG_OK;
 }
 
-enum rag_status rag_writer_edit(const char *path, struct rag_writer **out,
-                                struct rag_fault *fault) {
+enum rag_status rag_writer_edit(const char *path, const struct rag_wait *wait,
+                                struct rag_writer **out, struct rag_fault *fault) {
     struct rag_writer *w = NULL;
     enum rag_status status = writer_new(&w, fault);
-    if (status == RAG_OK) status = rag_file_edit(path, &w->file, fault);
+    if (status == RAG_OK) status = rag_file_edit(path, wait, &w->file, fault);
     if (status == RAG_OK) status = rag_file_map(w->file, &w->map, fault);
     if (status == RAG_OK) status = rag_reader_open(w->map.bytes, w->map.size, 0, &w->reader, fault);
     if (status == RAG_OK && w->reader->commit.read_only)

@@ -50,7 +50,8 @@ static void file_close(struct rag_file *file) {
     free(file);
 }
 
-static enum rag_status file_new(const char *path, enum rag_lock_kind kind, struct rag_file **out,
+static enum rag_status file_new(const char *path, enum rag_lock_kind kind,
+                                const struct rag_wait *wait, struct rag_file **out,
                                 struct rag_fault *fault) {
     const bool partial = kind == RAG_LOCK_NEW;
     struct rag_file *file = calloc(1, sizeof *file);
@@ -63,7 +64,7 @@ static enum rag_status file_new(const char *path, enum rag_lock_kind kind, struc
     if (!file->path || (partial && !file->partial))
         status = rag_fail(fault, RAG_MEMORY, 0, "no memory");
     if (status == RAG_OK)
-        status = rag_lock(partial ? file->partial : path, kind, &file->handle, fault);
+        status = rag_lock_within(partial ? file->partial : path, kind, wait, &file->handle, fault);
     if (status == RAG_OK) *out = file;
     else file_close(file);
     return status;
@@ -72,7 +73,7 @@ static enum rag_status file_new(const char *path, enum rag_lock_kind kind, struc
 enum rag_status rag_file_create(const char *path, struct rag_file **out, struct rag_fault *fault) {
     bool replaces;
     enum rag_status status = rag_can_replace(path, &replaces, fault);
-    if (status == RAG_OK) status = file_new(path, RAG_LOCK_NEW, out, fault);
+    if (status == RAG_OK) status = file_new(path, RAG_LOCK_NEW, NULL, out, fault);
     if (status != RAG_OK || !replaces) return status;
     status = rag_copy_rights((*out)->handle, path, fault);
     if (status == RAG_OK) return RAG_OK;
@@ -81,27 +82,9 @@ enum rag_status rag_file_create(const char *path, struct rag_file **out, struct 
     return status;
 }
 
-enum rag_status rag_file_edit(const char *path, struct rag_file **out, struct rag_fault *fault) {
-    return file_new(path, RAG_LOCK_WRITE, out, fault);
-}
-
-/* The pauses between attempts, in nanoseconds. POSIX has no lock with a limit of time: a thread
- * that waits for one cannot be called back without a signal, and would take the lock after its
- * caller gave up. An attempt costs some microseconds. */
-enum { PAUSE_FIRST = 500000, PAUSE_LAST = 20000000 };
-
-enum rag_status rag_file_edit_within(const char *path, double seconds, struct rag_file **out,
-                                     struct rag_fault *fault) {
-    const uint64_t begun = rag_nanoseconds();
-    uint64_t pause = PAUSE_FIRST;
-    for (;;) {
-        const enum rag_status status = rag_file_edit(path, out, fault);
-        if (status != RAG_LOCKED || rag_holds(path)) return status;
-        const double left = seconds * 1e9 - (double)(rag_nanoseconds() - begun);
-        if (!(left > 0)) return status;
-        rag_sleep(left < (double)pause ? (uint64_t)left : pause);
-        pause = pause < PAUSE_LAST ? pause * 3 / 2 : PAUSE_LAST;
-    }
+enum rag_status rag_file_edit(const char *path, const struct rag_wait *wait, struct rag_file **out,
+                              struct rag_fault *fault) {
+    return file_new(path, RAG_LOCK_WRITE, wait, out, fault);
 }
 
 void rag_file_settled(struct rag_file *file, uint64_t end) {

@@ -294,10 +294,20 @@ static bool is_named(int fd, const char *path) {
            mine.st_ino == named.st_ino;
 }
 
+static bool is_behind(int fd, const struct stat *st, uint64_t arrived);
+
+static bool waits_for_others(int fd, uint64_t arrived) {
+    struct stat st;
+    const bool found = arrived && fstat(fd, &st) == 0 && is_behind(fd, &st, arrived);
+    errno = EWOULDBLOCK;
+    return found;
+}
+
 /* Locks the file that path names. If it was renamed away between open and lock, tries again:
  * only the holder of the lock on path's current file may write. With O_CREAT the file is new:
- * the file of a killed writer is removed with its mode, and so is a symbolic link. */
-static enum rag_status open_locked(const char *path, int flags, rag_handle *out,
+ * the file of a killed writer is removed with its mode, and so is a symbolic link. With a time of
+ * arrival, writers that have waited longer go first. */
+static enum rag_status open_locked(const char *path, int flags, uint64_t arrived, rag_handle *out,
                                    struct rag_fault *fault) {
     /* unreached: the file is replaced a hundred times between two calls */
     for (int attempt = 0; attempt < 100; attempt++) {
@@ -307,7 +317,7 @@ static enum rag_status open_locked(const char *path, int flags, rag_handle *out,
         if (fd < 0 && (flags & O_CREAT) && errno == ENOENT && attempt < 99)
             continue; /* it went, or its folder is not there */
         if (fd < 0) return os_fail(fault, "open");
-        if (flock(fd, LOCK_EX | LOCK_NB) != 0) {
+        if (waits_for_others(fd, arrived) || flock(fd, LOCK_EX | LOCK_NB) != 0) {
             const enum rag_status status = fail_locked(fd, made ? path : NULL, fault);
             close_beside(fd);
             return status;
@@ -324,7 +334,156 @@ static enum rag_status open_locked(const char *path, int flags, rag_handle *out,
     return rag_fail(fault, RAG_LOCKED, 0, "the file is being replaced again and again");
 }
 
-bool rag_holds(const char *path) {
+enum rag_status rag_lock(const char *path, enum rag_lock_kind kind, rag_handle *out,
+                         struct rag_fault *fault) {
+    const int flags = kind == RAG_LOCK_NEW     ? O_RDWR | O_CREAT
+                      : kind == RAG_LOCK_WRITE ? O_RDWR
+                                               : O_RDONLY;
+    return open_locked(path, flags, 0, out, fault);
+}
+
+/* -------------------------------------------------------------------------------------- waiting */
+
+/* The system has no lock with a limit of time. A thread that blocks in flock can only be called back
+ * by a signal, and a library does not own its process's signals; without one it would take the lock
+ * long after its caller gave up. So a writer asks again, but in order: each has a place in a queue,
+ * a record lock of one byte at the time of its arrival. Whoever is first asks often, and a writer
+ * that comes back goes to the end. The queue only orders; flock excludes. So a place that is lost,
+ * because other code closed a descriptor of the file, or a queue that a file system does not know,
+ * costs the order alone. The first in the queue may be a stopped process, so the others ask, too,
+ * now and then. */
+#define QUEUE_AT ((off_t)1 << 60)
+enum { PAUSE_LEAST = 200000, PAUSE_OTHERS = 1000000, PAUSE_MOST = 5000000 }; /* nanoseconds */
+enum { ASK_ANYWAY = 50000000, CALL_BACK = 20000000, PAUSE_SHARE = 32, WAITING_MAX = 256 };
+
+/* The queue of this process, because a record lock never conflicts with its own process. */
+static struct place {
+    pid_t pid; /* 0, or that of a parent: free */
+    uint64_t device, inode, arrived;
+} waiting[WAITING_MAX];
+
+struct waiter {
+    const char *path;
+    int flags, fd;
+    struct place *place; /* NULL if the table is full: then it waits without order in its process */
+    struct stat st;
+    uint64_t arrived, begun, asked, called;
+};
+
+/* The time of arrival, which no other thread of this process has. */
+static uint64_t arrival(void) {
+    static uint64_t last;
+    hold();
+    const uint64_t now = rag_nanoseconds() / 1000;
+    last = now > last ? now : last + 1;
+    const uint64_t found = last;
+    let();
+    return found;
+}
+
+static bool is_behind_thread(const struct stat *st, uint64_t arrived) {
+    bool found = false;
+    hold();
+    for (int i = 0; i < WAITING_MAX && !found; i++)
+        found = waiting[i].pid == getpid() && waiting[i].device == (uint64_t)st->st_dev &&
+                waiting[i].inode == (uint64_t)st->st_ino && waiting[i].arrived < arrived;
+    let();
+    return found;
+}
+
+/* Whether a writer that came before `arrived` waits for the file. */
+static bool is_behind(int fd, const struct stat *st, uint64_t arrived) {
+    struct flock before = {
+        .l_type = F_WRLCK, .l_whence = SEEK_SET, .l_start = QUEUE_AT, .l_len = (off_t)arrived};
+    if (is_behind_thread(st, arrived)) return true;
+    return fcntl(fd, F_GETLK, &before) == 0 && before.l_type == F_WRLCK;
+}
+
+static bool set_place(const struct waiter *me, short type) {
+    struct flock place = {
+        .l_type = type, .l_whence = SEEK_SET, .l_start = QUEUE_AT + (off_t)me->arrived, .l_len = 1};
+    return fcntl(me->fd, F_SETLK, &place) == 0 || (errno != EAGAIN && errno != EACCES);
+}
+
+/* Takes the waiter's place, again and again: other closes of the file may have lost it. */
+static void take_place(struct waiter *me) {
+    while (!set_place(me, F_WRLCK)) me->arrived++; /* a process that came in the same moment */
+    hold();
+    for (int i = 0; i < WAITING_MAX && !me->place; i++)
+        if (waiting[i].pid != getpid()) me->place = &waiting[i];
+    if (me->place)
+        *me->place =
+            (struct place){getpid(), (uint64_t)me->st.st_dev, (uint64_t)me->st.st_ino, me->arrived};
+    let();
+}
+
+static void leave_place(struct waiter *me) {
+    if (me->fd >= 0) (void)set_place(me, F_UNLCK);
+    hold();
+    if (me->place) *me->place = (struct place){0};
+    me->place = NULL;
+    let();
+}
+
+/* Opens the file that has the name now. */
+static enum rag_status follow_name(struct waiter *me, struct rag_fault *fault) {
+    if (me->fd >= 0 && is_named(me->fd, me->path)) return RAG_OK;
+    bool made;
+    if (me->fd >= 0) close_beside(me->fd);
+    me->fd = open_or_make(me->path, me->flags, &made);
+    if (me->fd < 0) return os_fail(fault, "open");
+    return fstat(me->fd, &me->st) == 0 ? RAG_OK : os_fail(fault, "stat");
+}
+
+/* Asks for the lock if it is this waiter's turn. */
+static enum rag_status ask(struct waiter *me, bool *taken, struct rag_fault *fault) {
+    const uint64_t now = rag_nanoseconds();
+    const bool first = !is_behind(me->fd, &me->st, me->arrived);
+    *taken = false;
+    if (!first && now - me->asked < ASK_ANYWAY) return RAG_OK;
+    me->asked = now;
+    *taken = flock(me->fd, LOCK_EX | LOCK_NB) == 0;
+    return *taken || errno == EWOULDBLOCK ? RAG_OK : os_fail(fault, "lock");
+}
+
+static void sleep_for(double nanoseconds) {
+    const struct timespec time = {0, (long)nanoseconds};
+    (void)nanosleep(&time, NULL); /* a signal ends it early, and the caller looks at the clock */
+}
+
+/* Sleeps for a share of the time so far, which keeps long waits cheap; false if the wait is over. */
+static bool pause_between(struct waiter *me, const struct rag_wait *wait) {
+    const uint64_t now = rag_nanoseconds(), since = now - me->begun;
+    const uint64_t least = me->asked + PAUSE_OTHERS > now ? PAUSE_LEAST : PAUSE_OTHERS;
+    const double left = wait->seconds * 1e9 - (double)since;
+    uint64_t pause = since / PAUSE_SHARE;
+    if (!(left > 0)) return false;
+    if (wait->goes_on && now - me->called >= CALL_BACK) {
+        me->called = now;
+        if (!wait->goes_on(wait->context)) return false;
+    }
+    pause = pause < least ? least : pause > PAUSE_MOST ? PAUSE_MOST : pause;
+    sleep_for(left < (double)pause ? left : (double)pause);
+    return true;
+}
+
+static enum rag_status wait_in_line(struct waiter *me, const struct rag_wait *wait,
+                                    struct rag_fault *fault) {
+    for (;;) {
+        bool taken = false;
+        enum rag_status status = follow_name(me, fault);
+        if (status != RAG_OK) return status;
+        take_place(me);
+        status = ask(me, &taken, fault);
+        if (status != RAG_OK || (taken && is_named(me->fd, me->path))) return status;
+        if (!taken && !pause_between(me, wait))
+            return rag_fail(fault, RAG_LOCKED, (uint64_t)holder_of(me->fd),
+                            "another writer holds the file");
+    }
+}
+
+/* Whether this thread holds the file, so that waiting for it would never end. */
+static bool holds(const char *path) {
     struct stat st;
     bool found = false;
     if (stat(path, &st) != 0) return false;
@@ -335,12 +494,24 @@ bool rag_holds(const char *path) {
     return found;
 }
 
-enum rag_status rag_lock(const char *path, enum rag_lock_kind kind, rag_handle *out,
-                         struct rag_fault *fault) {
-    const int flags = kind == RAG_LOCK_NEW     ? O_RDWR | O_CREAT
-                      : kind == RAG_LOCK_WRITE ? O_RDWR
-                                               : O_RDONLY;
-    return open_locked(path, flags, out, fault);
+enum rag_status rag_lock_within(const char *path, enum rag_lock_kind kind,
+                                const struct rag_wait *wait, rag_handle *out,
+                                struct rag_fault *fault) {
+    if (kind != RAG_LOCK_WRITE || !wait || !(wait->seconds > 0))
+        return rag_lock(path, kind, out, fault);
+    struct waiter me = {.path = path, .flags = O_RDWR, .fd = -1, .arrived = arrival()};
+    me.begun = me.asked = me.called = rag_nanoseconds();
+    enum rag_status status = open_locked(path, me.flags, me.arrived, out, fault);
+    if (status != RAG_LOCKED) return status;
+    if (holds(path))
+        return rag_fail(fault, RAG_LOCKED, (uint64_t)getpid(),
+                        "this thread is writing to the file already: end that edit first");
+    status = wait_in_line(&me, wait, fault);
+    leave_place(&me);
+    if (status == RAG_OK) held_add(&me.st, me.fd);
+    else if (me.fd >= 0) close_beside(me.fd);
+    *out = me.fd;
+    return status;
 }
 
 /* Unlocks explicitly: closing alone would leave the lock to children that were forked meanwhile.
@@ -482,12 +653,6 @@ uint64_t rag_nanoseconds(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
-}
-
-void rag_sleep(uint64_t nanoseconds) {
-    const struct timespec time = {(time_t)(nanoseconds / 1000000000u),
-                                  (long)(nanoseconds % 1000000000u)};
-    (void)nanosleep(&time, NULL); /* a signal ends it early, and the caller looks at the clock */
 }
 
 /* ------------------------------------------------------------------------ processes and threads */

@@ -30,8 +30,11 @@ enum rag_lock_kind {
 enum rag_status rag_lock(const char *path, enum rag_lock_kind kind, rag_handle *out,
                          struct rag_fault *fault);
 
-/* Whether this thread holds the file that a path names, so that waiting for it would never end. */
-bool rag_holds(const char *path);
+/* As rag_lock, but waits for the file as files.h promises: in order of arrival, as far as the system
+ * can tell it, and never for this thread itself. */
+enum rag_status rag_lock_within(const char *path, enum rag_lock_kind kind,
+                                const struct rag_wait *wait, rag_handle *out,
+                                struct rag_fault *fault);
 
 /* Announces to readers that bytes from `settled` on are not committed; 0: look at everything. */
 void rag_lock_announce(rag_handle file, uint64_t settled);
@@ -85,9 +88,8 @@ size_t rag_folder_length(const char *path);
 void *rag_aligned(size_t size);
 void rag_aligned_free(void *block);
 
-/* A clock that never goes back; and a pause, which a signal may end. */
+/* A clock that never goes back. */
 uint64_t rag_nanoseconds(void);
-void rag_sleep(uint64_t nanoseconds);
 
 /* ------------------------------------------------------------------------ processes and threads */
 

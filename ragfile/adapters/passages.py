@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Unpack
 
 import numpy as np
 
 from ragfile.embedding.protocol import open_embedder
+from ragfile.errors import LockedError
+from ragfile.ground.lock_patience import DOOR_WAIT, seconds_to_wait
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.opener import open as open_file
 from ragfile.options import SEARCH, SearchOptions
 from ragfile.records import Chunk, Document
-from ragfile.write.editor import Editor, edit
+from ragfile.write.editor import Editor
+from ragfile.write.group_commit import GroupCommits
 from ragfile.write.writer import create
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from ragfile.embedding.protocol import Embedder
     from ragfile.records import Hit
@@ -31,6 +35,7 @@ if TYPE_CHECKING:
 
 # Embed texts alone, without context, like the vectors that frameworks pass in.
 TEXTS_ALONE = {"context": None}
+PAUSE = 0.005  # seconds between attempts to create a file that another process is creating
 
 
 @dataclass(slots=True)
@@ -65,6 +70,7 @@ class PassageStore:
         self._metric: Metric = metric
         self._reader: KnowledgeBase | None = None
         self._lock = threading.RLock()
+        self._commits = GroupCommits()
 
     def __reduce__(self) -> tuple[type[PassageStore], tuple[object, ...], dict[str, object]]:
         """Pickle the arguments; a copy opens the file itself."""
@@ -97,15 +103,35 @@ class PassageStore:
         last = {passage.id: i for i, passage in enumerate(passages)}
         if not last:
             return
-        with self._lock, self._writer(next(iter(widths), None)) as writer:
+
+        def change(writer: Editor | Writer) -> None:
             if isinstance(writer, Editor):
                 writer.delete(list(last))
             for i in last.values():
                 self._add(writer, passages[i], None if rows is None else rows[i : i + 1])
 
-    def _writer(self, dim: int | None) -> Editor | Writer:
-        if os.path.exists(self.path):
-            return edit(self.path, embedder=self.embedder)
+        if not self._creates(change, next(iter(widths), None)):
+            self._commits.run(self.path, change, embedder=self.embedder)
+
+    def _creates(self, change: Callable[[Writer], None], dim: int | None) -> bool:
+        """Create the file with a change, unless it is there or another writer creates it."""
+        until = time.monotonic() + seconds_to_wait(default=DOOR_WAIT)
+        while not os.path.exists(self.path):
+            try:
+                made = self._created(dim)
+            except LockedError:
+                if time.monotonic() >= until:
+                    raise
+                time.sleep(PAUSE)
+                continue
+            with made:
+                if not os.path.exists(self.path):  # it cannot appear now: `made` holds the name
+                    change(made)
+                    return True
+                made.discard()
+        return False
+
+    def _created(self, dim: int | None) -> Writer:
         return create(
             self.path, dim=dim, embedder=self.embedder, spec=self._spec, metric=self._metric,
             config=TEXTS_ALONE,
@@ -124,8 +150,9 @@ class PassageStore:
         ids = list(ids)
         if not ids or not os.path.exists(self.path):
             return []
-        with self._lock, edit(self.path) as writer:
-            return writer.delete(ids)
+        return self._commits.run(
+            self.path, lambda writer: writer.delete(ids), embedder=self.embedder
+        )
 
     def get(self, ids: Iterable[str]) -> list[Passage]:
         """Return the existing passages of ids, in their order."""

@@ -13,6 +13,33 @@ cdef class Replacement
 cdef class FileWriter
 
 
+cdef class _Patience:
+    """How long a writer waits for others. Ctrl-C ends the wait, like any call of Python."""
+
+    cdef rag_wait wait
+    cdef object error
+
+    def __cinit__(self, double seconds):
+        self.wait.seconds = seconds
+        self.wait.goes_on = goes_on
+        self.wait.context = <void *>self
+
+    cdef int check(self) except -1:
+        """Raise what ended the wait, if a signal did."""
+        if self.error is not None:
+            raise self.error
+        return 0
+
+
+cdef cbool goes_on(void *context) noexcept with gil:
+    try:
+        PyErr_CheckSignals()
+    except BaseException as error:
+        (<_Patience>context).error = error
+        return False
+    return True
+
+
 cdef class Map:
     """A file mapped for reading; a buffer. Views keep it alive."""
 
@@ -178,7 +205,9 @@ cdef class Reader:
     cdef dict sections
     cdef list leaves
 
-    def __cinit__(self, owner not None, uint64_t generation=0, FileWriter edited=None):
+    def __cinit__(
+        self, owner not None, uint64_t generation=0, FileWriter edited=None, Reader later=None
+    ):
         cdef rag_fault fault
         cdef rag_status status
         cdef const uint8_t *start
@@ -188,6 +217,9 @@ cdef class Reader:
         self.sections = {}
         self.leaves = []
         self.path = getattr(owner, "path", None)
+        if later is not None:  # previous() opens it
+            self.bytes = later.bytes
+            return
         if edited is not None:
             self.bytes, self.reader = owner, rag_writer_take_reader(edited.alive())
             if self.reader == NULL:
@@ -208,6 +240,16 @@ cdef class Reader:
 
     def __dealloc__(self):
         rag_reader_close(self.reader)
+
+    def previous(self):
+        """Return a Reader of the commit before this one, over the same bytes."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef Reader found = Reader.__new__(Reader, self.owner, 0, None, self)
+        with nogil:
+            status = rag_reader_open_previous(self.reader, &found.reader, &fault)
+        check(status, &fault, self.path)
+        return found
 
     @property
     def is_elsewhere(self):
@@ -372,11 +414,12 @@ cdef class FileWriter:
 
     @staticmethod
     def create(path):
-        return open_writer(path, False)
+        return open_writer(path, False, 0)
 
     @staticmethod
-    def edit(path):
-        return open_writer(path, True)
+    def edit(path, double wait=0):
+        """Wait up to `wait` seconds for other writers."""
+        return open_writer(path, True, wait)
 
     def take_reader(self):
         """Return a Reader of the commit that is being edited, once."""
@@ -492,9 +535,11 @@ cdef class FileWriter:
         self.writer = NULL
 
 
-cdef FileWriter open_writer(path, bint edit):
+cdef FileWriter open_writer(path, bint edit, double seconds):
     cdef rag_fault fault
     cdef rag_status status
+    cdef _Patience patience = _Patience(seconds)
+    cdef rag_wait *wait = &patience.wait
     cdef FileWriter self = FileWriter.__new__(FileWriter)
     cdef rag_writer **out = &self.writer
     self.path = os.fspath(path)
@@ -502,7 +547,11 @@ cdef FileWriter open_writer(path, bint edit):
     name = path_bytes(os.path.realpath(path))
     cdef const char *raw = name
     with nogil:
-        status = rag_writer_edit(raw, out, &fault) if edit else rag_writer_create(raw, out, &fault)
+        if edit:
+            status = rag_writer_edit(raw, wait, out, &fault)
+        else:
+            status = rag_writer_create(raw, out, &fault)
+    patience.check()
     check(status, &fault, self.path)
     return self
 

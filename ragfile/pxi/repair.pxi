@@ -7,14 +7,16 @@ cdef class Held:
     cdef rag_file *file
     cdef readonly str path
 
-    def __cinit__(self, path):
+    def __cinit__(self, path, double wait=0):
         cdef rag_fault fault
         cdef rag_status status
+        cdef _Patience patience = _Patience(wait)
         self.path = os.fspath(path)
         name = path_bytes(os.path.realpath(path))
         cdef const char *raw = name
         with nogil:
-            status = rag_file_edit(raw, &self.file, &fault)
+            status = rag_file_edit(raw, &patience.wait, &self.file, &fault)
+        patience.check()
         check(status, &fault, self.path)
 
     def __dealloc__(self):

@@ -14,11 +14,11 @@ from ragfile import _core
 from ragfile.errors import CorruptError, RagfileError
 from ragfile.file import sections
 from ragfile.file.row_segment import StoredDocument
-from ragfile.ground.urls import refuse_remote
 from ragfile.search.file_rows import FileRows, rows_over
 from ragfile.types import Layout, SectionEntry, StrPath
 from ragfile.write.draft import Draft
 from ragfile.write.editor import recorded_analysis
+from ragfile.write.file_to_edit import file_to_edit
 from ragfile.write.stale_documents import packed
 from ragfile.write.vector_clusters import recorded
 from ragfile.write.writer import check_layout, layout_record, parity_record
@@ -27,6 +27,7 @@ from ragfile.write.writer import check_layout, layout_record, parity_record
 def compact(
     path: StrPath, *, created: int | None = None, accept_loss: bool = False,
     renumber: bool = False, layout: Layout | None = None, parity: int | None = None, clusters: bool | int | None = None,
+    wait: float | None = None,
 ) -> None:  # fmt: skip
     """Rewrite a file with its live documents alone, which reclaims obsolete bytes.
 
@@ -43,9 +44,10 @@ def compact(
         parity: Size of the recovery data in per cent; 0 removes it. Defaults to the file's own.
         clusters: Number of vector clusters, True for a derived number, False for none. Defaults to
             the file's own.
+        wait: Seconds to wait for other writers. Defaults to `RAGFILE_WAIT`, else 30.
 
     Raises:
-        LockedError: Another writer holds the file.
+        LockedError: Another writer still holds the file, or this thread does.
         CorruptError: The newest commit is damaged, and `accept_loss` is false.
         ValueError: An option is out of range, or another program's section cannot be carried over.
     """
@@ -54,8 +56,7 @@ def compact(
     changes: dict[str, Any] = {} if parity is None else {"parity": None, **parity_record(parity)}
     if layout is not None:
         changes |= {"layout": None, **layout_record(layout)}
-    refuse_remote(path)
-    file = _core.FileWriter.edit(path)
+    file = file_to_edit(path, wait)
     try:
         with rows_over(file.take_reader(), path, strict=not accept_loss) as archive:
             generation = 1 if renumber else archive.generation

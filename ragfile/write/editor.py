@@ -19,13 +19,11 @@ from typing import Any, cast
 
 import numpy as np
 
-from ragfile import _core
 from ragfile.embedding.cache import Forgetting
 from ragfile.embedding.protocol import Embedder
-from ragfile.errors import CorruptError, FormatError, LockedError, VersionError
+from ragfile.errors import CorruptError, VersionError
 from ragfile.file.row_segment import StoredDocument
 from ragfile.file.section_table import DROPPED_BY_EDITS
-from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import VERSION as CHUNK_VERSION
 from ragfile.ingest.chunker import Policy, split
@@ -38,6 +36,7 @@ from ragfile.write.deletions import Removals
 from ragfile.write.draft import Draft, Transaction, batches, creation_time, numbered
 from ragfile.write.edit_vectors import FileVectors
 from ragfile.write.fields import own_fields, plain_metadata, to_utf8
+from ragfile.write.file_to_edit import file_to_edit
 from ragfile.write.segment_merges import SegmentMerge
 from ragfile.write.stale_documents import StaleDocuments
 from ragfile.write.writer import parity_record
@@ -45,7 +44,6 @@ from ragfile.write.writer import parity_record
 BATCH = 512
 PARITY, MERGED = "rag.parity", "rag.merged"
 NUMBER = 2  # the kind of number keys in a column
-POLL = 0.05  # seconds between attempts to take a lock
 
 
 @dataclass(slots=True)
@@ -76,12 +74,12 @@ class Editor(Transaction):
         self, path: StrPath, *, embedder: str | Embedder | None = None,
         chunking: Policy | str | Fields | None = None, created: int | None = None,
         message: str = "", accept_loss: bool = False,
-        embedding_cache: StrPath | bool | None = None, wait: float = 0,
+        embedding_cache: StrPath | bool | None = None, wait: float | None = None,
         parity: int | None = None,
     ) -> None:  # fmt: skip
         """Start an edit; `edit()` describes the options."""
         wanted = {} if parity is None else {"parity": None, **parity_record(parity)}
-        file = _opened(path, wait)
+        file = file_to_edit(path, wait)
         try:
             self.archive = rows_over(file.take_reader(), path, strict=not accept_loss)
             self.policy = Policy.of(
@@ -511,31 +509,6 @@ class Editor(Transaction):
         self.archive.close()
 
 
-def _opened(path: StrPath, wait: float) -> _core.FileWriter:
-    """Open a file for writing, waiting up to `wait` seconds for its lock."""
-    refuse_remote(path)
-    end = time.monotonic() + wait
-    while True:
-        try:
-            return _locked(path)
-        except LockedError:
-            if time.monotonic() >= end:
-                raise
-            time.sleep(min(POLL, max(end - time.monotonic(), 0)))
-
-
-def _locked(path: StrPath) -> _core.FileWriter:
-    try:
-        return _core.FileWriter.edit(path)
-    except FormatError:
-        with open(path, "rb") as file:
-            if file.read(6).removeprefix(b"\xef\xbb\xbf")[:3] != b"---":
-                raise
-        raise FormatError(
-            f"{path}: a .ragmd is not changed in place: `ragfile convert` it to a .ragfile first"
-        ) from None
-
-
 def _recorded_policy(archive: FileRows) -> dict[str, Any]:
     recorded: Metadata = archive.config.get("chunking") or {}
     parts = ("kind", "size", "overlap", "max_chars", "max_unit_tokens")
@@ -605,7 +578,7 @@ def _batches(
 def edit(
     path: StrPath, *, embedder: str | Embedder | None = None,
     chunking: Policy | str | Fields | None = None, created: int | None = None, message: str = "",
-    accept_loss: bool = False, embedding_cache: StrPath | bool | None = None, wait: float = 0,
+    accept_loss: bool = False, embedding_cache: StrPath | bool | None = None, wait: float | None = None,
     parity: int | None = None,
 ) -> Editor:  # fmt: skip
     """Start the next commit of a file, which takes effect when the `with` block ends without an error.
@@ -622,7 +595,8 @@ def edit(
         message: A message for the log.
         accept_loss: Continue from the previous commit if the newest one is damaged.
         embedding_cache: A folder that keeps vectors between runs; True chooses the default folder.
-        wait: Seconds to wait for another writer to finish.
+        wait: Seconds to wait for other writers, in order of arrival; 0 refuses at once. Defaults to
+            `RAGFILE_WAIT`, else 30.
         parity: Size of the recovery data in per cent, from this commit on; 0 removes it. Defaults to
             the file's own.
 
@@ -630,7 +604,7 @@ def edit(
         An editor, to be used in a `with` block.
 
     Raises:
-        LockedError: Another writer holds the file.
+        LockedError: Another writer still holds the file, or this thread does.
         CorruptError: The newest commit is damaged, and `accept_loss` is false.
         ModelError: `embedder` is not the model of the file.
         VersionError: A newer ragfile wrote the file.

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from itertools import pairwise
 from typing import TypedDict
 
 from ragfile import _core
@@ -55,31 +57,35 @@ def log(path: StrPath, *, cache: StrPath | None = None) -> list[Commit]:
     """
     mapped = fetcher.mapped(path, cache) if is_remote(path) else _core.Map(os.fspath(path))
     newest = _core.Reader(mapped)
-    commits: list[Commit] = []
-    before, first = 0, config.first_generation(newest, os.fspath(path))
-    for generation in range(1, newest.commit["generation"] + 1):
-        reader = (
-            newest
-            if generation == newest.commit["generation"]
-            else _core.Reader(mapped, generation)
-        )
-        commit, segments = reader.commit, reader.segments
-        live = sum(s.live for s in segments)
-        added = sum(s.rows for s in segments if s.generation == generation)
-        added -= merged_rows(reader)
-        commits.append(
-            {
-                "generation": first - 1 + generation,
-                "created": commit["created"],
-                "message": commit["message"],
-                "chunks": live,
-                "added": added,
-                "deleted": before + added - live,
-                "size": commit["end"],
-            }
-        )
-        before = live
-    return commits[::-1]
+    first = config.first_generation(newest, os.fspath(path))
+    commits = [_entry(reader, first) for reader in _walk(newest)]
+    for commit, before in pairwise(commits):
+        commit["deleted"] = before["chunks"] + commit["added"] - commit["chunks"]
+    commits[-1]["deleted"] = commits[-1]["added"] - commits[-1]["chunks"]
+    return commits
+
+
+def _walk(reader: _core.Reader) -> Iterator[_core.Reader]:
+    """Yield the commits from this one back to the first."""
+    yield reader
+    while reader.commit["generation"] > 1:
+        reader = reader.previous()
+        yield reader
+
+
+def _entry(reader: _core.Reader, first: int) -> Commit:
+    """Return the entry of a commit, without the chunks that it deleted."""
+    commit, segments = reader.commit, reader.segments
+    generation = commit["generation"]
+    return {
+        "generation": first - 1 + generation,
+        "created": commit["created"],
+        "message": commit["message"],
+        "chunks": sum(s.live for s in segments),
+        "added": sum(s.rows for s in segments if s.generation == generation) - merged_rows(reader),
+        "deleted": 0,
+        "size": commit["end"],
+    }
 
 
 def stale(

@@ -17,7 +17,7 @@ from ragfile.write.writer import fusion_record, model_record
 def reindex(
     path: StrPath, *, chunking: Policy | str | Fields | None = None,
     embedder: str | Embedder | None = None, message: str = "", created: int | None = None,
-    embedding_cache: StrPath | bool | None = None,
+    embedding_cache: StrPath | bool | None = None, wait: float | None = None,
 ) -> dict[str, int]:  # fmt: skip
     """Split outdated documents again from their stored text, and embed new chunks.
 
@@ -31,18 +31,24 @@ def reindex(
         message: A message for the log.
         created: Time of the commit in ns since 1970. Defaults to `SOURCE_DATE_EPOCH`, else the clock.
         embedding_cache: A folder that keeps vectors between runs; True chooses the default folder.
+        wait: Seconds to wait for other writers. Defaults to `RAGFILE_WAIT`, else 30.
 
     Returns:
         `{"recut": documents split again, "embedded": chunks embedded}`.
 
     Raises:
-        LockedError: Another writer holds the file.
+        LockedError: Another writer still holds the file, or this thread does.
         ProviderError: An embedding server failed for good.
     """
     spec = embedder if isinstance(embedder, str) else None
     made = open_embedder(embedder, cache=embedding_cache)
     with Editor(
-        path, chunking=chunking, message=message, created=created, embedding_cache=embedding_cache
+        path,
+        chunking=chunking,
+        message=message,
+        created=created,
+        embedding_cache=embedding_cache,
+        wait=wait,
     ) as editor:
         is_new_model = made is not None and _change_model(editor, made, spec)
         recut = _cut_stale(editor)

@@ -17,6 +17,7 @@ from ragfile import _core
 from ragfile.errors import CorruptError, FormatError
 from ragfile.file.row_segment import StoredDocument
 from ragfile.ground.atomic_replace import spare_unless_ragfile
+from ragfile.ground.lock_patience import seconds_to_wait
 from ragfile.ground.urls import is_dataset, refuse_remote
 from ragfile.search.file_rows import rows_over
 from ragfile.types import SectionEntry, StrPath
@@ -79,7 +80,9 @@ class RepairReport:
         return not (self.lost or self.remaining)
 
 
-def repair(path: StrPath, out: StrPath | None = None, *, dry_run: bool = False) -> RepairReport:
+def repair(
+    path: StrPath, out: StrPath | None = None, *, dry_run: bool = False, wait: float | None = None
+) -> RepairReport:
     """Restore the damaged bytes of a file, bit for bit, from its parity.
 
         report = ragfile.repair("kb.ragfile")
@@ -91,6 +94,7 @@ def repair(path: StrPath, out: StrPath | None = None, *, dry_run: bool = False) 
         path: The file to repair.
         out: Write the repaired copy here, and leave `path` unchanged.
         dry_run: Report the damage without writing anything.
+        wait: Seconds to wait for other writers. Defaults to `RAGFILE_WAIT`, else 30.
 
     Returns:
         A report of the damage, restored and lost.
@@ -98,7 +102,7 @@ def repair(path: StrPath, out: StrPath | None = None, *, dry_run: bool = False) 
     Raises:
         CorruptError: The damage is beyond the parity. Nothing is written; a report with `dry_run`
             lists the lost documents.
-        LockedError: Another writer holds the file.
+        LockedError: Another writer still holds the file, or this thread does.
         ValueError: `path` is a URL or a dataset.
     """
     refuse_remote(path)
@@ -106,7 +110,7 @@ def repair(path: StrPath, out: StrPath | None = None, *, dry_run: bool = False) 
         raise ValueError(f"{os.fspath(path)} is a dataset: repair the files in it")
     if out is not None:
         spare_unless_ragfile(out)
-    held = None if dry_run or out is not None else _core.Held(path)
+    held = None if dry_run or out is not None else _core.Held(path, seconds_to_wait(wait))
     try:
         report, copy = _mended(path, out)
         if dry_run or not report.is_damaged:

@@ -14,6 +14,7 @@ from ragfile.file.signatures import SEAL, SIGNATURES, Content, Signature
 from ragfile.ground.signing_keys import PrivateKey
 from ragfile.ground.urls import refuse_remote
 from ragfile.write.draft import creation_time
+from ragfile.write.file_to_edit import file_to_edit
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
 def sign(
     path: StrPath, key: PrivateKey | StrPath | bytes, *, signer: str = "", signed: str = "",
-    password: bytes | None = None,
+    password: bytes | None = None, wait: float | None = None,
 ) -> Signature:  # fmt: skip
     """Sign the content of a file with an Ed25519 key, in a commit of its own.
 
@@ -35,17 +36,18 @@ def sign(
         signer: A name to keep with the signature.
         signed: The time of signing in ISO 8601 with a time zone, or `"now"`. Omitted by default.
         password: The password of an encrypted key.
+        wait: Seconds to wait for other writers. Defaults to `RAGFILE_WAIT`, else 30.
 
     Returns:
         The new signature.
 
     Raises:
         ValueError: The key cannot be read, or the time has no time zone.
-        LockedError: Another writer holds the file.
+        LockedError: Another writer still holds the file, or this thread does.
     """
     refuse_remote(path)
     opened, when = PrivateKey.of(key, password), moment(signed)
-    file = _core.FileWriter.edit(path)
+    file = file_to_edit(path, wait)
     try:
         reader = file.take_reader()
         content = Content(reader)

@@ -103,7 +103,7 @@ def sync(
     metadata: Metadata | None = None, message: str = "", limits: Limits | None = None, errors: Errors = "strict",
     progress: Progress | None = None, created: int | None = None, embedding_cache: StrPath | bool | None = None,
     encoding: str | None = None, dedupe: bool = False, include: Iterable[str] | None = None,
-    exclude: Iterable[str] | None = None, ignore: bool | None = None,
+    exclude: Iterable[str] | None = None, ignore: bool | None = None, wait: float | None = None,
 ) -> SyncReport:  # fmt: skip
     """Make a file match its source folders, globs and files.
 
@@ -129,18 +129,20 @@ def sync(
         include: Globs of the files to read from folders. Default to those of the build.
         exclude: Globs of the files to leave out. Default to those of the build.
         ignore: Respect `.gitignore` files. Defaults to the choice of the build.
+        wait: Seconds to wait for other writers. Defaults to `RAGFILE_WAIT`, else 30.
 
     Returns:
         A report of the changes.
 
     Raises:
         ValueError: The sources contain no file, so that every document would be removed.
-        LockedError: Another writer holds the file.
+        LockedError: Another writer still holds the file, or this thread does.
     """
     return _run(
         path, sources, dry_run, True, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
         limits=limits, errors=errors, progress=progress, created=created, embedding_cache=embedding_cache,
         encoding=encoding, dedupe=dedupe, include=include, exclude=exclude, ignore=ignore,
+        wait=wait,
     )  # fmt: skip
 
 
@@ -150,7 +152,7 @@ def add(
     metadata: Metadata | None = None, message: str = "", limits: Limits | None = None, errors: Errors = "strict",
     progress: Progress | None = None, created: int | None = None, embedding_cache: StrPath | bool | None = None,
     encoding: str | None = None, dedupe: bool = False, include: Iterable[str] | None = None,
-    exclude: Iterable[str] | None = None, ignore: bool | None = None,
+    exclude: Iterable[str] | None = None, ignore: bool | None = None, wait: float | None = None,
 ) -> SyncReport:  # fmt: skip
     """Add new and changed source files to a file, without removing any document.
 
@@ -160,6 +162,7 @@ def add(
         path, sources, dry_run, False, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
         limits=limits, errors=errors, progress=progress, created=created, embedding_cache=embedding_cache,
         encoding=encoding, dedupe=dedupe, include=include, exclude=exclude, ignore=ignore,
+        wait=wait,
     )  # fmt: skip
 
 
@@ -169,6 +172,7 @@ def _run(
     limits: Limits | None, errors: Errors, progress: Progress | None, created: int | None,
     embedding_cache: StrPath | bool | None, encoding: str | None, dedupe: bool,
     include: Iterable[str] | None, exclude: Iterable[str] | None, ignore: bool | None,
+    wait: float | None,
 ) -> SyncReport:  # fmt: skip
     refuse_remote(path)
     began = time.perf_counter()
@@ -182,7 +186,7 @@ def _run(
     else:
         with Editor(
             path, embedder=embedder, chunking=chunking, message=message, created=created,
-            embedding_cache=embedding_cache,
+            embedding_cache=embedding_cache, wait=wait,
         ) as writer:  # fmt: skip
             loading.selection = selected(writer.archive, include, exclude, ignore)
             outdated = set(stale_in(writer.archive, chunking))

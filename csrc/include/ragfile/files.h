@@ -40,14 +40,20 @@ enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct 
  * replaced file. */
 enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct rag_fault *fault);
 
-/* Opens an existing file under the writer's lock, without reading it. */
-enum rag_status rag_file_edit(const char *path, struct rag_file **file, struct rag_fault *fault);
+/* How long a writer waits for another one. NULL, or zero seconds: it asks once. While it waits it
+ * calls goes_on, unless that is NULL, some fifty times a second; false ends the wait. */
+struct rag_wait {
+    double seconds;
+    bool (*goes_on)(void *context);
+    void *context;
+};
 
-/* As rag_file_edit, but waits up to `seconds` for another writer to end; with 0, it asks once. The
- * file is the one that has the name in the end. After RAG_LOCKED nothing is held and nothing waits.
- * A thread that holds the file itself gets RAG_LOCKED at once. Waiting writers have no order. */
-enum rag_status rag_file_edit_within(const char *path, double seconds, struct rag_file **file,
-                                     struct rag_fault *fault);
+/* Opens an existing file under the writer's lock, without reading it. Waiting writers take their turns in order
+ * of arrival, among all processes of the machine. The file is the one that has the name in the end.
+ * After RAG_LOCKED nothing is held and nothing waits, and fault->at is the holder's pid. A thread
+ * that holds the file itself gets RAG_LOCKED at once. */
+enum rag_status rag_file_edit(const char *path, const struct rag_wait *wait, struct rag_file **file,
+                              struct rag_fault *fault);
 
 /* Closes the file; removes it unless it was published. */
 void rag_file_discard(struct rag_file *file);

@@ -14,10 +14,10 @@ struct rag_writer;
 enum rag_status rag_writer_create(const char *path, struct rag_writer **writer,
                                   struct rag_fault *fault);
 
-/* Starts the next commit of an existing file. Takes the writer's lock and opens the newest
- * commit. On RAG_LOCKED, fault->at is the holder's pid. */
-enum rag_status rag_writer_edit(const char *path, struct rag_writer **writer,
-                                struct rag_fault *fault);
+/* Starts the next commit of an existing file. Takes the writer's lock, as rag_file_edit does,
+ * and opens the newest commit. */
+enum rag_status rag_writer_edit(const char *path, const struct rag_wait *wait,
+                                struct rag_writer **writer, struct rag_fault *fault);
 
 /* Transfer ownership of the reader of that commit and of its map. Close the reader first. */
 struct rag_reader *rag_writer_take_reader(struct rag_writer *writer);

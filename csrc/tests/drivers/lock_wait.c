@@ -1,8 +1,9 @@
 /* lock_wait.c - writers that wait for one another: processes, threads, a file that is replaced
- * meanwhile, and waiters that give up.
+ * meanwhile, waiters that give up or are stopped, and the order of turns.
  *
  *    lock_wait FOLDER */
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,21 +16,23 @@
     ((condition) ? (void)0 \
                  : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), abort()))
 
-enum { WRITERS = 6, TURNS = 40 };
+enum { WRITERS = 6, TURNS = 40, COMEBACKS = 200 };
 static const double LONG = 1e6;
 static char path[4096];
 
 static struct rag_file *taken(double seconds) {
     struct rag_file *file;
     struct rag_fault fault;
-    MUST(rag_file_edit_within(path, seconds, &file, &fault) == RAG_OK);
+    const struct rag_wait wait = {.seconds = seconds};
+    MUST(rag_file_edit(path, &wait, &file, &fault) == RAG_OK);
     return file;
 }
 
 static void refused(double seconds, uint64_t holder) {
     struct rag_file *file;
     struct rag_fault fault;
-    MUST(rag_file_edit_within(path, seconds, &file, &fault) == RAG_LOCKED);
+    const struct rag_wait wait = {.seconds = seconds};
+    MUST(rag_file_edit(path, &wait, &file, &fault) == RAG_LOCKED);
     MUST(fault.at == holder);
 }
 
@@ -115,6 +118,87 @@ static void wait_for_thread(void) {
     rag_file_discard(other);
 }
 
+static bool no(void *asked) {
+    ++*(int *)asked;
+    return false;
+}
+
+/* Whoever waits can be called back, and does not take the lock afterwards. */
+static void call_back(void) {
+    int line, asked = 0;
+    const pid_t child = holder(&line, false);
+    struct rag_file *file;
+    struct rag_fault fault;
+    const struct rag_wait wait = {LONG, no, &asked};
+    MUST(rag_file_edit(path, &wait, &file, &fault) == RAG_LOCKED);
+    MUST(asked == 1 && fault.at == (uint64_t)child);
+    release(child, line);
+    rag_file_discard(taken(0));
+}
+
+/* A process that is stopped while it waits, as the first one, does not keep the others waiting. */
+static void stop_one(void) {
+    int line, status;
+    const pid_t child = holder(&line, false), waiter = fork();
+    if (waiter == 0) {
+        rag_file_discard(taken(LONG));
+        _exit(0);
+    }
+    usleep(20000);
+    MUST(kill(waiter, SIGSTOP) == 0);
+    MUST(waitpid(waiter, &status, WUNTRACED) == waiter && WIFSTOPPED(status));
+    release(child, line);
+    for (int i = 0; i < 3; i++) rag_file_discard(taken(LONG));
+    MUST(kill(waiter, SIGCONT) == 0);
+    MUST(waitpid(waiter, &status, 0) == waiter && status == 0);
+}
+
+static uint32_t number_of_turns(void) {
+    struct rag_map map;
+    uint32_t number;
+    MUST(rag_map_open(path, &map, NULL) == RAG_OK);
+    memcpy(&number, map.bytes, sizeof number);
+    rag_map_close(&map);
+    return number;
+}
+
+/* Takes many turns, each right after the last; the most turns of others that a wait lasted. */
+static uint32_t come_back_at_once(void) {
+    uint32_t most = 0, before = number_of_turns();
+    for (int turn = 0; turn < COMEBACKS; turn++) {
+        struct rag_file *file = taken(LONG);
+        const uint32_t number = number_of_turns() + 1;
+        if (number - before > most) most = number - before;
+        before = number;
+        usleep(1000);
+        MUST(rag_file_write(file, 0, &number, sizeof number, NULL) == RAG_OK);
+        rag_file_discard(file);
+    }
+    return most;
+}
+
+/* None of four processes that write without a pause keeps another one from its turn. */
+static void keep_order(void) {
+    pid_t children[4];
+    int said[2];
+    MUST(pipe(said) == 0);
+    for (int i = 0; i < 4; i++) {
+        children[i] = fork();
+        if (children[i] != 0) continue;
+        const uint32_t most = come_back_at_once();
+        MUST(write(said[1], &most, sizeof most) == sizeof most);
+        _exit(0);
+    }
+    for (int i = 0; i < 4; i++) {
+        int status;
+        uint32_t most;
+        MUST(waitpid(children[i], &status, 0) == children[i] && status == 0);
+        MUST(read(said[0], &most, sizeof most) == sizeof most);
+        MUST(most < 60); /* 4 in order; more if the system lets a process sleep */
+    }
+    close(said[0]), close(said[1]);
+}
+
 /* Adds one to the number in the file, with and without a commit of its own between the two. */
 static void count(void) {
     struct rag_map map;
@@ -167,7 +251,8 @@ int main(int argc, char **argv) {
     struct rag_fault fault;
     MUST(argc == 2);
     snprintf(path, sizeof path, "%s/locked", argv[1]);
-    MUST(rag_file_edit_within(path, LONG, &file, &fault) == RAG_OS); /* nothing to wait for */
+    const struct rag_wait wait = {.seconds = LONG};
+    MUST(rag_file_edit(path, &wait, &file, &fault) == RAG_OS); /* nothing to wait for */
     MUST(rag_file_create(path, &file, NULL) == RAG_OK);
     MUST(rag_file_write(file, 0, "old!", 4, NULL) == RAG_OK);
     MUST(rag_file_publish(file, false, NULL) == RAG_OK);
@@ -176,6 +261,9 @@ int main(int argc, char **argv) {
     wait_for_process(true);
     give_up();
     wait_for_thread();
+    call_back();
+    stop_one();
+    keep_order();
     count_together();
     printf("all had their turns\n");
     return 0;

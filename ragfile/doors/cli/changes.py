@@ -23,6 +23,7 @@ from ragfile.doors.cli.options import (
     parse_options,
     selection_options,
     url_cache_option,
+    wait_option,
 )
 from ragfile.doors.cli.progress import Progress
 from ragfile.doors.cli.report_lines import (
@@ -62,6 +63,7 @@ def _following(command: Command) -> Command:
         errors_option,
         selection_options,
         message_option,
+        wait_option,
         click.option(
             "--tag",
             "tags",
@@ -204,6 +206,7 @@ def _hint(file: str) -> None:
 )
 @message_option
 @cache_option
+@wait_option
 @json_option
 def delete(
     file: str,
@@ -264,6 +267,7 @@ def delete(
     "--by", type=click.Choice(["range", "hash"]), help="How a dataset distributes documents."
 )
 @executor_option
+@wait_option
 @json_option
 def compact(
     file: str,
@@ -410,6 +414,7 @@ def stale(file: str, chunking: str | None, embedder: str | None, as_json: bool) 
 @click.option("--embedder", help="New model for the file; embeds everything again.")
 @message_option
 @cache_option
+@wait_option
 @executor_option
 @json_option
 def reindex(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragfile.doors.cli.options import offline_option
+from ragfile.doors.cli.options import offline_option, wait_option
 from ragfile.doors.mcp.clients import CLIENTS
 
 if TYPE_CHECKING:
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     help="Write a .mcpb bundle of the files, which Claude Desktop installs.",
 )
 @click.option("--yes", is_flag=True, help="With --install: do not ask for confirmation.")
+@wait_option
 @offline_option
 def mcp_command(
     files: tuple[str, ...],

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from ragfile.ground.json_values import is_object
+from ragfile.ground.lock_patience import VARIABLE as WAIT
 from ragfile.ground.offline import VARIABLE as OFFLINE
 from ragfile.ground.urls import is_remote
 
@@ -40,6 +41,23 @@ def offline_option(command: Command) -> Command:
 def _go_offline(_: click.Context, __: click.Parameter, asked: bool) -> None:
     if asked:
         os.environ[OFFLINE] = "1"
+
+
+def wait_option(command: Command) -> Command:
+    """Add --wait, which sets RAGFILE_WAIT for the whole process."""
+    return click.option(
+        "--wait",
+        type=click.FloatRange(min=0),
+        metavar="SECONDS",
+        expose_value=False,
+        callback=_set_wait,
+        help="How long to wait for other writers; 0 refuses at once.  [env: RAGFILE_WAIT]",
+    )(command)
+
+
+def _set_wait(_: click.Context, __: click.Parameter, seconds: float | None) -> None:
+    if seconds is not None:
+        os.environ[WAIT] = str(seconds)
 
 
 def json_option(command: Command) -> Command:

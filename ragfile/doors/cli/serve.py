@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragfile.doors.cli.options import cache_option, offline_option, parse_options
+from ragfile.doors.cli.options import cache_option, offline_option, parse_options, wait_option
 
 if TYPE_CHECKING:
     from typing import Any
@@ -138,6 +138,7 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
     help="Maximum number of chunks of an uploaded file.",
 )
 @parse_options
+@wait_option
 @offline_option
 @cache_option
 def serve_command(

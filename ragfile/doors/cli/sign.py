@@ -6,7 +6,7 @@ import os
 
 import click
 
-from ragfile.doors.cli.options import json_option
+from ragfile.doors.cli.options import json_option, wait_option
 from ragfile.doors.cli.progress import Progress
 from ragfile.doors.cli.report_lines import described, emit
 
@@ -27,6 +27,7 @@ PASSWORD = "RAGFILE_KEY_PASSWORD"
 )  # fmt: skip
 @click.option("--signer", default="", help="Your name, recorded in the signature.")
 @click.option("--signed", default="", help='Time to record: "now", or ISO 8601 with a time zone.')
+@wait_option
 @json_option
 def sign(
     file: str | None,

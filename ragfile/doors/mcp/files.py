@@ -6,6 +6,7 @@ import os
 import threading
 from typing import TYPE_CHECKING
 
+from ragfile.ground.lock_patience import DOOR_WAIT, seconds_to_wait
 from ragfile.ground.urls import is_remote
 
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.write.group_commit import GroupCommits
 
 OLDER = 4  # generations that stay open
 
@@ -34,11 +36,23 @@ class Files:
         self._paths, self._opening = paths, opening
         self._open: dict[tuple[str, int], KnowledgeBase] = {}
         self._lock = threading.Lock()
+        self._commits: GroupCommits | None = None
+
+    @property
+    def commits(self) -> GroupCommits:
+        """The commits of these files, which threads share."""
+        from ragfile.write.group_commit import GroupCommits
+
+        with self._lock:
+            if self._commits is None:
+                self._commits = GroupCommits()
+            return self._commits
 
     @property
     def editing(self) -> dict[str, Any]:
-        """The options that ragfile.edit shares with ragfile.open."""
-        return {k: v for k, v in self._opening.items() if k in ("embedder", "embedding_cache")}
+        """The options for ragfile.edit: those that it shares with ragfile.open, and the wait."""
+        shared = {k: v for k, v in self._opening.items() if k in ("embedder", "embedding_cache")}
+        return shared | {"wait": seconds_to_wait(default=DOOR_WAIT)}
 
     @property
     def names(self) -> list[str]:

@@ -129,15 +129,14 @@ class Tools:
     def _put(
         self, file: str | None, id: str, text: str, metadata: dict[str, Any] | None = None
     ) -> Shown:
-        with self._edited(file) as writer:
-            writer.upsert([{"id": id, "text": text, "metadata": metadata or {}}])
+        document = {"id": id, "text": text, "metadata": metadata or {}}
+        self._change(file, lambda writer: writer.upsert([document]))
         return self._committed(file, f"Stored {id}")
 
     def _delete(self, file: str | None, id: str) -> Shown:
         if self.files.open(file).document(id) is None:
             raise ValueError(f"no document {id!r:.120}: `list` shows the documents")
-        with self._edited(file) as writer:
-            writer.delete([id])
+        self._change(file, lambda writer: writer.delete([id]))
         return self._committed(file, f"Deleted {id}")
 
     def _stats(self, file: str | None) -> Shown:
@@ -150,10 +149,9 @@ class Tools:
         """Return how many source files differ from a file; None if its folder is not known."""
         return None if self._folders is None else self._folders.state(self.files.name(file), rf)
 
-    def _edited(self, file: str | None) -> Editor:
-        from ragfile.write.editor import edit
-
-        return edit(self.files.path(file), **self.files.editing)
+    def _change(self, file: str | None, change: Callable[[Editor], object]) -> None:
+        """Carry out a change in a commit that it shares with those of other threads."""
+        self.files.commits.run(self.files.path(file), change, **self.files.editing)
 
     def _committed(self, file: str | None, sentence: str) -> Shown:
         """Return the result of a change with the new generation."""

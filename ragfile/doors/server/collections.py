@@ -18,13 +18,11 @@ from ragfile.ground.urls import is_dataset, is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable
-    from typing import Any
 
     from ragfile.knowledge_base import KnowledgeBase
 
 SUFFIXES = (".ragfile", ".ragmd")
 REMOTE = 2.0  # seconds between refreshes of a file behind a URL
-WAIT = 60.0  # seconds to wait for a writer in another process
 SETTLED = 2_000_000_000  # ns; modification times of folders are coarse
 
 
@@ -82,11 +80,6 @@ class Collections(Files):
             self.known(name)
             reason = f"the file of the collection {name} is missing at the moment; retry later"
             raise HttpFailure(503, reason, AGAIN) from None
-
-    @property
-    def editing(self) -> dict[str, Any]:
-        """The options for ragfile.edit, with the time to wait for other writers."""
-        return super().editing | {"wait": WAIT}
 
     @property
     def embedding_calls(self) -> int:

@@ -144,7 +144,8 @@ def sync(service: Service, call: Call) -> dict[str, Any]:
     if not sources:
         raise HttpFailure(409, f"{name} has no source folder: start the server with --source")
     report = sync_file(service.collections.path(name), sources, dedupe=call.body.get("dedupe", False),
-                       dry_run=call.body.get("dry_run", False), limits=service.settings.limits)  # fmt: skip
+                       dry_run=call.body.get("dry_run", False), limits=service.settings.limits,
+                       wait=service.collections.editing["wait"])  # fmt: skip
     shown = asdict(report)
     del shown["path"], shown["deletions"]  # they hold paths; `removed` has the ids
     for listed in ("failures", "skipped"):

@@ -1,0 +1,236 @@
+"""Changes of threads that wait together become one commit, each with its own result or error.
+
+The first thread that comes leads: it takes the file's lock, and then carries out all changes that
+have gathered meanwhile in one commit. The others wait for it. The first of those that came later leads
+next. A change that fails affects no other: the changes before it are committed without it, and it is
+tried again as the first of the next commit, where its error is its own.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import os
+import threading
+import time
+from collections.abc import Callable
+from typing import Generic, TypedDict, TypeVar, Unpack, cast
+
+from ragfile.embedding.protocol import Embedder
+from ragfile.errors import LockedError, RagfileError
+from ragfile.ground.lock_patience import DOOR_WAIT, seconds_to_wait
+from ragfile.types import StrPath
+from ragfile.write.editor import Editor, edit
+
+T_co = TypeVar("T_co", covariant=True)
+MOST = 1024  # changes in one commit
+
+
+class EditOptions(TypedDict, total=False):
+    """The options of `edit()` that all changes of a file share."""
+
+    embedder: str | Embedder | None
+    embedding_cache: StrPath | bool | None
+
+
+class PendingChange(Generic[T_co]):
+    """A change that has been handed in: `result()` returns what it returned, once it is durable."""
+
+    def __init__(
+        self, line: CommitLine, change: Callable[[Editor], T_co], message: str, wait: float
+    ) -> None:
+        self.change, self.message = change, message
+        self.is_waiting, self.is_over = True, False
+        self.outcome: T_co | None = None
+        self.error: BaseException | None = None
+        self._until = time.monotonic() + wait
+        self._line, self._context = line, contextvars.copy_context()
+
+    @property
+    def seconds_left(self) -> float:
+        """The seconds that it may still wait for other writers."""
+        return max(0.0, self._until - time.monotonic())
+
+    def run(self, writer: Editor) -> None:
+        """Carry the change out in an edit; it may be repeated in another one."""
+        self.outcome = self._context.run(self.change, writer)
+
+    def result(self) -> T_co:
+        """Wait for the commit, or lead it.
+
+        Raises:
+            LockedError: Another writer still holds the file.
+            Exception: What the change or the commit raised.
+        """
+        if self._line.has_to_lead(self):
+            self._line.lead(self)
+        if self.error is not None:
+            raise self.error.with_traceback(None)
+        return cast("T_co", self.outcome)
+
+
+class CommitLine:
+    """The changes to one file that wait, in order, while one thread leads."""
+
+    def __init__(self, path: str, options: EditOptions) -> None:
+        self._path, self._options = path, options
+        self._changed = threading.Condition()
+        self._waiting: list[PendingChange[object]] = []
+        self._leader = 0  # the thread that leads
+
+    def join(self, change: PendingChange[object]) -> None:
+        """Add a change, which a commit takes as soon as it can."""
+        with self._changed:
+            if self._leader == threading.get_ident():
+                raise LockedError(
+                    f"{self._path}: this thread is writing to the file already: end that edit first"
+                )
+            self._waiting.append(change)
+
+    def has_to_lead(self, mine: PendingChange[object]) -> bool:
+        """Return when the change is over, or when its thread leads."""
+        with self._changed:
+            while not mine.is_over:
+                if mine.is_waiting and not self._leader:
+                    self._leader = threading.get_ident()
+                    return True
+                in_time = self._changed.wait(mine.seconds_left if mine.is_waiting else None)
+                if not in_time and mine.is_waiting:
+                    self._remove([mine])
+                    break
+            else:
+                return False
+        mine.error = self._refusal()
+        return False
+
+    def _remove(self, changes: list[PendingChange[object]]) -> None:
+        for one in changes:
+            self._waiting.remove(one)
+            one.is_waiting = False
+
+    def _refusal(self) -> LockedError:
+        try:
+            edit(self._path, **self._options, wait=0).discard()
+        except LockedError as error:
+            return error
+        return LockedError(f"{self._path}: other changes took the whole time; try again")
+
+    def lead(self, mine: PendingChange[object]) -> None:
+        """Carry out all waiting changes, and let another thread lead."""
+        try:
+            writer = edit(self._path, **self._options, wait=mine.seconds_left)
+            _carry_out(writer, self._taken(mine), self._again)
+        except BaseException as error:  # noqa: BLE001 - raised by result()
+            mine.error = error
+        finally:
+            with self._changed:
+                if mine.is_waiting:
+                    self._remove([mine])
+                self._leader = 0
+                self._changed.notify_all()
+
+    def _again(self) -> Editor:
+        return edit(self._path, **self._options, wait=seconds_to_wait(default=DOOR_WAIT))
+
+    def _taken(self, mine: PendingChange[object]) -> list[PendingChange[object]]:
+        """Remove and return the changes of the next commit in order, one's own among them."""
+        with self._changed:
+            taken = self._waiting[:MOST]
+            if mine not in taken:
+                taken[-1] = mine
+            self._remove(taken)
+            return taken
+
+
+def _carry_out(
+    writer: Editor, changes: list[PendingChange[object]], again: Callable[[], Editor]
+) -> None:
+    """Carry out changes in as few commits as their errors allow, and note the outcome of each."""
+    size = len(changes)
+    while changes:
+        try:
+            writer = again() if writer.is_over else writer
+            done = _commit(writer, changes[:size])
+        except BaseException as error:
+            _fail(changes, error)
+            if not isinstance(error, Exception):
+                raise
+            return
+        if 0 < done < size:
+            size = done  # without the one that failed, which begins the next commit
+            continue
+        changes = changes[max(done, 1) :]
+        size = len(changes)
+
+
+def _commit(writer: Editor, changes: list[PendingChange[object]]) -> int:
+    """Commit changes together, and return their number, or the index of the first that failed."""
+    for number, one in enumerate(changes):
+        try:
+            one.run(writer)
+        except BaseException as error:
+            writer.discard()
+            if not isinstance(error, Exception):
+                raise
+            if number == 0:
+                one.error, one.is_over = error, True
+            return number
+    writer.message = _message(changes)
+    writer.close()
+    for one in changes:
+        one.is_over = True
+    return len(changes)
+
+
+def _fail(changes: list[PendingChange[object]], error: BaseException) -> None:
+    """Give all changes an error; an interrupt is that of the thread which leads."""
+    other = error
+    if not isinstance(error, Exception):
+        other = RagfileError("the thread that wrote this change was interrupted; try again")
+    for one in changes:
+        one.error, one.is_over = other, True
+
+
+def _message(changes: list[PendingChange[object]]) -> str:
+    more = len(changes) - 1
+    return changes[0].message + (f" and {more} more" if more and changes[0].message else "")
+
+
+class GroupCommits:
+    """Commits of the threads of one process, by file."""
+
+    def __init__(self) -> None:
+        self._begin()
+
+    def _begin(self) -> None:
+        self._process, self._lock = os.getpid(), threading.Lock()
+        self._lines: dict[str, CommitLine] = {}
+
+    def begin(
+        self, path: StrPath, change: Callable[[Editor], T_co], *, message: str = "",
+        wait: float | None = None, **options: Unpack[EditOptions],
+    ) -> PendingChange[T_co]:  # fmt: skip
+        """Hand in a change; its `result()` waits for the commit.
+
+        Args:
+            path: The file.
+            change: Called with the editor, in one of the threads that wait, and once more if a change
+                beside it failed. What it returns is the result.
+            message: A message for the log.
+            wait: Seconds to wait for other writers. Defaults to `RAGFILE_WAIT`, else 60.
+            options: Options of `edit()`, the same for all changes of a file.
+        """
+        if self._process != os.getpid():  # a forked child has none of the threads that wait
+            self._begin()
+        name = os.path.realpath(path)
+        with self._lock:
+            line = self._lines.setdefault(name, CommitLine(os.fspath(path), options))
+        pending = PendingChange(line, change, message, seconds_to_wait(wait, DOOR_WAIT))
+        line.join(pending)
+        return pending
+
+    def run(
+        self, path: StrPath, change: Callable[[Editor], T_co], *, message: str = "",
+        wait: float | None = None, **options: Unpack[EditOptions],
+    ) -> T_co:  # fmt: skip
+        """Carry out a change in a commit that it shares with others; `begin` has the arguments."""
+        return self.begin(path, change, message=message, wait=wait, **options).result()
