@@ -177,6 +177,7 @@ FORMATS = {
     "pgvector": Format((), "pgvector", "pgvector"),
     "chroma": Format((), "chroma", "chroma"),
     "qdrant": Format((), "qdrant", "qdrant"),
+    "csv": Format((".csv",), "csv_table", None),
     "langchain-faiss": Format((), "langchain_faiss", None),
     "lancedb": Format((), "lancedb", None),
     "milvus-lite": Format((), "milvus_lite", None),
@@ -248,6 +249,8 @@ def _format_of_file(path: StrPath) -> str | None:
         return "duckdb"
     if ragmd_reader.looks_like(head):
         return "ragmd"
+    if _format_by_suffix(path) == "csv":
+        return "csv"
     if _looks_like_json_lines(path, head):
         return "jsonl"
     return (

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from ragfile import _core
 from ragfile.errors import CorruptError
 from ragfile.file import prefetch, typed_columns
 from ragfile.ground.extras import optional
+from ragfile.ground.json_values import is_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from ragfile.file.row_segment import RowSegment
     from ragfile.file.stored_rows import StoredRows
     from ragfile.records import Hit
-    from ragfile.types import Float32s, Int64s
+    from ragfile.types import Float32s, Int64s, Metadata
 
     # (length, buffers, children), nested, as `_core.arrow_stream` takes them.
     ArrowArray = tuple[int, list[bytes | None], list[Any]]
@@ -301,6 +302,14 @@ def model_note(archive: StoredRows) -> dict[bytes, str]:
     """Return the metadata of a schema that names the model of the vectors."""
     config = archive.config
     return {MODEL: json.dumps({name: config[name] for name in MODEL_KEYS if name in config})}
+
+
+def noted_model(schema: object) -> Metadata:
+    """Return the entries of a configuration that the metadata of an Arrow schema has, {} if none."""
+    metadata: object = getattr(schema, "metadata", None)
+    noted = cast("dict[bytes, bytes]", metadata).get(MODEL) if isinstance(metadata, dict) else None
+    found: object = json.loads(noted) if noted else None
+    return {name: found[name] for name in MODEL_KEYS if name in found} if is_object(found) else {}
 
 
 def arrow_reader(archive: StoredRows, vectors: bool = True) -> Any:  # Any: pyarrow has no types

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self, TypeVar, cast
 import numpy as np
 
 from ragfile.embedding.protocol import Embedder
+from ragfile.file.arrow import noted_model
 from ragfile.ground import system
 from ragfile.ground.extras import optional
 from ragfile.records import Chunk
@@ -31,7 +32,7 @@ from ragfile.shards.executors.ray_cluster import MEMORY, environment
 from ragfile.shards.open_dataset import Dataset
 from ragfile.shards.shards import opened
 from ragfile.shards.stores import Store, place
-from ragfile.types import Assigning, StrPath
+from ragfile.types import Assigning, Metadata, StrPath
 from ragfile.write.builder import BuildReport
 from ragfile.write.writer import create
 
@@ -56,6 +57,8 @@ class RayDataset(Protocol):
     def unique(self) -> Callable[..., list[Any]]: ...
     @property
     def take_all(self) -> Callable[..., list[Any]]: ...
+    @property
+    def schema(self) -> Callable[[], Any]: ...
 
 
 Asked = TypeVar("Asked", bound=RayDataset)
@@ -224,6 +227,7 @@ def write_ragfile(
 
     Args:
         rows: A Ray Dataset with the columns of read_ragfile. `embedding` may be missing; a null in it is a chunk without vector.
+            The model of the vectors is taken from the dataset of read_ragfile.
         path: An empty folder or s3:// URL.
         shards: Number of shards. The chunks of a document share a shard.
         by: Assignment of documents to shards: "range", "hash" or a function from an id to a number.
@@ -244,6 +248,10 @@ def write_ragfile(
     ids = sorted(rows.unique("doc_id"))
     assignment, slot = assignment_of([(doc_id, 1) for doc_id in ids], shards, by)
     options |= {"embedder": embedder, "created": created}
+    schema = rows.schema()
+    if embedder is None and schema is not None and "embedding" in schema.names:
+        noted = noted_model(schema.base_schema)
+        options["config"] = {**noted, **cast("Metadata", options.get("config") or {})}
 
     def placed(batch: dict[str, Any]) -> dict[str, Any]:
         return {**batch, "shard": np.array([slot(str(name)) or 0 for name in batch["doc_id"]])}

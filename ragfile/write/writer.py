@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Hashable, Iterable, Sequence
 from operator import index
@@ -13,7 +12,7 @@ import numpy as np
 from ragfile import _core
 from ragfile.embedding.embedded_text import Context
 from ragfile.embedding.protocol import Embedder, open_embedder
-from ragfile.file.arrow import MODEL, MODEL_KEYS
+from ragfile.file.arrow import noted_model
 from ragfile.file.config import METRICS, STATIC_WEIGHT, TRANSFORMER_WEIGHT
 from ragfile.ground.atomic_replace import spare_unless_ragfile
 from ragfile.ground.urls import refuse_remote
@@ -121,13 +120,8 @@ class Writer(Transaction):
 
     def _take_model(self, table: object) -> None:
         """Record the model of an Arrow table from `to_arrow()`, unless the file has one or chunks."""
-        metadata: dict[bytes, bytes] | None = getattr(
-            getattr(table, "schema", None), "metadata", None
-        )
-        is_new = self.embedder is None and not self.draft.record["model"] and not len(self)
-        if is_new and isinstance(metadata, dict) and MODEL in metadata:
-            found = json.loads(metadata[MODEL])
-            self.draft.record |= {name: found[name] for name in MODEL_KEYS if name in found}
+        if self.embedder is None and not self.draft.record["model"] and not len(self):
+            self.draft.record |= noted_model(getattr(table, "schema", None))
 
     def add_documents(
         self, documents: Iterable[Document | Fields], vectors: SomeVectors | None = None

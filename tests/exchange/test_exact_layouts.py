@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ragfile
+from ragfile.errors import FormatError
 from ragfile.exchange import conversion
 
 FORMATS = {**WHOLE, **{kind: ("", package) for kind, package in PASSAGES.items()}}
@@ -390,3 +391,33 @@ def vars_of(document):
 
 def hits(rf):
     return [rf.hit(row) for row in range(len(rf))]
+
+
+def test_a_pgvector_table_as_csv_is_read_with_the_model_that_is_named(tmp_path):
+    """As `\\copy … WITH (FORMAT csv, HEADER)` writes it: quotes are doubled, null is empty."""
+    (tmp_path / "items.csv").write_text(
+        "id,content,embedding,year,score,lang,note\n"
+        '7,"Keys ""rotate"",\nevery day.","[1,0,0]",2024,0.5,en,\n'
+        '8,Pods restart.,"[0,0.25,-1e-05]",2025,1,de,007\n'
+        "9,Without a vector.,,,,,\n"
+    )
+    target = tmp_path / "kb.ragfile"
+    done = run(
+        "convert", tmp_path / "items.csv", target, "--embedder", "openai:text-embedding-3-small"
+    )
+    assert done.returncode == 0, done.stderr
+    with ragfile.open(target) as rf:
+        assert rf.info["model"]["name"] == "openai:text-embedding-3-small"
+        documents = {document.id: document for document in rf.documents()}
+        assert documents["7"].text == 'Keys "rotate",\nevery day.'
+        assert documents["8"].metadata == {"year": 2025, "score": 1.0, "lang": "de", "note": "007"}
+        (hit,) = rf.search("", 1, mode="vector", vector=[0, 0, -1])
+        assert hit.doc_id == "8"
+        assert [hit.doc_id for hit in rf.search("without", mode="bm25")] == ["9"]
+
+
+@pytest.mark.parametrize("text", ["", "a,b\n1\n", 'a\n"open', "text,n\nwords,1\n"])
+def test_a_csv_without_a_table_or_vectors_is_refused(tmp_path, text):
+    (tmp_path / "items.csv").write_text(text)
+    with pytest.raises(FormatError, match=r"items\.csv"):
+        conversion.read(tmp_path / "items.csv")

@@ -234,8 +234,10 @@ def test_chunks_and_vectors_are_a_source_and_a_sink_of_ray_data(ray, kb, one, tm
     with ragfile.open(tmp_path / "sunk") as rf:
         assert len(rf) == len(one)
         for question in QUESTIONS:
-            mine, theirs = rf.search(question, mode="bm25"), one.search(question, mode="bm25")
-            assert [hit.id for hit in mine] == [hit.id for hit in theirs]
+            for mode in ("bm25", "hybrid"):
+                mine, theirs = rf.search(question, mode=mode), one.search(question, mode=mode)
+                assert mine.degraded == theirs.degraded == ""
+                assert [(hit.id, hit.score) for hit in mine] == [(h.id, h.score) for h in theirs]
 
 
 def test_a_node_that_is_removed_loses_no_answer(ray, kb, one):
