@@ -1,5 +1,6 @@
 """The two harnesses' calls, beside brute force in numpy."""
 
+import importlib
 import os
 from types import SimpleNamespace
 
@@ -86,3 +87,44 @@ def test_the_file_goes_with_the_algorithm_and_what_is_not_known_is_refused():
         Ragfile("hamming")
     with pytest.raises(ValueError, match="precision"):
         Ragfile("angular", 8)
+
+
+# ---------------------------------------------------------------- the harnesses' own sequences ---
+
+
+def constructed(module, constructor, *arguments):
+    return getattr(importlib.import_module(module), constructor)(*arguments)
+
+
+@pytest.mark.parametrize("is_batch", [False, True], ids=["single", "--batch"])
+def test_the_calls_of_ann_benchmarks_in_their_order_succeed(is_batch):
+    """run.py --local imports the submodule `module` of the configured one, and measures before fit."""
+    made = constructed("ragfile.adapters.ann_benchmarks" + ".module", "Ragfile", "angular", 32)
+    before = made.get_memory_usage()
+    made.fit(DATA)
+    assert made.get_memory_usage() - before > DATA.nbytes / 1024
+    made.set_query_arguments(*[])
+    if is_batch:
+        made.batch_query(QUESTIONS, 10)
+        found = made.get_batch_results()
+    else:
+        found = [made.query(question, 10) for question in QUESTIONS]
+    expected = np.argsort(distances("angular"), axis=1, kind="stable")[:, :10]
+    assert [[int(row) for row in rows] for rows in found] == expected.tolist()
+    assert isinstance(made.get_additional(), dict)
+    assert str(made) == made.name
+    made.done()
+
+
+def test_the_calls_of_big_ann_benchmarks_in_their_order_succeed():
+    """Its runner imports the configured module itself, measures, and tries to load an index first."""
+    made = constructed("ragfile.adapters.ann_benchmarks", "RagfileFiltered", "euclidean", {})
+    before = made.get_memory_usage()
+    assert made.load_index("random") is False
+    tags = Tags([[n % 3] for n in range(len(DATA))], 3)
+    dataset = SimpleNamespace(get_dataset=lambda: DATA, get_dataset_metadata=lambda: tags)
+    made.fit(dataset)
+    assert made.get_memory_usage() > before
+    made.filtered_query(QUESTIONS, Tags([[1]] * len(QUESTIONS), 3), 5)
+    assert all(row % 3 == 1 for row in made.get_results().ravel())
+    made.done()

@@ -92,8 +92,9 @@ class _Built:
         self._file.nearest(np.zeros((1, vectors.shape[1]), np.float32), 1)  # finish lazy opening
 
     def get_memory_usage(self) -> float:
-        """Return the size of the mapped file in KiB."""
-        return os.path.getsize(os.path.join(self._folder.name, "vectors.ragfile")) / 1024
+        """Return the size of the mapped file in KiB; 0 before `fit`, when harnesses ask first."""
+        path = os.path.join(self._folder.name, "vectors.ragfile")
+        return os.path.getsize(path) / 1024 if os.path.exists(path) else 0.0
 
     def done(self) -> None:
         if self._opened is not None:
