@@ -501,7 +501,7 @@ def run(seeds, report):
     with tempfile.TemporaryDirectory(dir=folder) as home:
         path = os.path.join(home, "kb.ragfile")
         for seed in seeds:
-            faulthandler.dump_traceback_later(LIMIT_SECONDS, exit=True)
+            faulthandler.dump_traceback_later(LIMIT_SECONDS, exit=True, file=sys.__stderr__)
             with open(os.path.join(home, "seed"), "w") as now:
                 now.write(str(seed))
             attack(path, hostile(seed), lambda name, error, seed=seed: report(seed, name, error))

@@ -11,6 +11,7 @@ import sys
 import threading
 
 import pytest
+from sanitizers import SANITIZED
 
 from ragfile.ground import system
 from ragfile.shards.stores import Folder
@@ -161,6 +162,7 @@ def in_child(work):
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems have no such limit")
+@pytest.mark.skipif(SANITIZED, reason="sanitizers take memory")
 def test_memory_beyond_the_limit_is_refused():
     def work():
         system.limit_address_space(system.address_space() + (64 << 20))
