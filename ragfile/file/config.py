@@ -7,6 +7,7 @@ on more. Lone surrogates are refused in the configuration, because they cannot b
 import json
 import math
 from collections.abc import Callable, Iterable
+from datetime import datetime
 from typing import Any
 
 from ragfile import _core
@@ -150,6 +151,15 @@ def _are_labels(value: object) -> bool:
     )
 
 
+def _is_keep(value: object) -> bool:
+    if not isinstance(value, str):
+        return _is_whole(value, 1, 1 << 62)
+    try:
+        return value == "all" or bool(datetime.fromisoformat(value))
+    except ValueError:
+        return False
+
+
 def _is_selection(value: object) -> bool:
     if not is_object(value) or not isinstance(value.get("ignore", True), bool):
         return False
@@ -174,6 +184,7 @@ def first_generation(reader: _core.Reader, path: str) -> int:
 
 FIELDS: dict[str, Callable[[Any], bool]] = {
     "first_generation": lambda value: _is_whole(value, 1, 1 << 62),
+    "keep": _is_keep,
     "signed": lambda value: _is_whole(value, 1, 1 << 62),
     "dim": lambda value: value is None or _is_whole(value, 1, DIM_LIMIT),
     "metric": lambda value: isinstance(value, str),

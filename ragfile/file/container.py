@@ -165,6 +165,7 @@ class Container:
             "stale": sum(len(entry["documents"]) for entry in self.stale_records), "compaction": self.compaction,
             "parity": recorded.get("parity", 0) if self.reader.has("rag.parity") else 0,
             "signatures": [signature_fact(signature) for signature in self.signatures],
+            "keep": recorded.get("keep", "all" if commit["generation"] > 1 else 1),
             "pinned": sum(segment.pinned_size for segment in self._segments),
         }  # fmt: skip
 

@@ -169,7 +169,7 @@ def _reader_of(opened: OpenBytes, path: str, generation: int) -> _core.Reader:
         return _core.Reader(opened.map, generation)
     last = first - 1 + newest.commit["generation"]
     if not first <= generation <= last:
-        why = "; a compaction left out those before" if first > 1 else ""
+        why = "; older ones were dropped or compacted away (keep=)" if first > 1 else ""
         raise ValueError(f"{path} has generations {first} to {last}, not {generation}{why}")
     return _core.Reader(opened.map, generation - first + 1)
 

@@ -1,6 +1,6 @@
 """Rows that are read from segments: their chunks, hits, vectors and documents, one or many at once.
 
-Rows are numbered through the segments in order; a deleted row keeps its number until compaction. Everything is read from the
+Rows are numbered through the segments in order; numbers hold for one generation. Everything is read from the
 map on first use. The rows of a file (search/file_rows.py) and of a dataset (shards/dataset_rows.py) build on this.
 """
 

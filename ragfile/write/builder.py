@@ -47,7 +47,7 @@ from ragfile.write.read_ahead import ReadingAhead
 from ragfile.write.read_worker import BuildPart, Order, with_labels
 from ragfile.write.tables import is_table, streamed
 from ragfile.write.vector_clusters import recorded
-from ragfile.write.writer import Writer, check_layout, layout_record, parity_record
+from ragfile.write.writer import Writer, check_layout, keep_record, layout_record, parity_record
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Hashable, Sequence
@@ -105,6 +105,7 @@ def build(
     created: int | None = None, embedding_cache: StrPath | bool | None = None, offline: bool = False,
     encoding: str | None = None, layout: Layout = "default", include: Iterable[str] = (), exclude: Iterable[str] = (),
     ignore: bool = True, jobs: int = 1, parity: int = 0, clusters: bool | int | None = None,
+    keep: int | str | None = None,
 ) -> BuildReport:  # fmt: skip
     """Build a file from folders, globs and files, or from documents.
 
@@ -148,6 +149,8 @@ def build(
         parity: Size of the recovery data that `repair()` uses, 0 to 100 per cent of the file.
         clusters: Number of vector clusters for searches with `effort=`; True derives it from the
             number of rows. Defaults to none.
+        keep: The generations that edits keep: a number of the newest, a date, or `"all"`; see
+            `edit()`. Defaults to the newest alone.
 
     Returns:
         A report with counts, failures and skipped files.
@@ -186,7 +189,7 @@ def build(
             portable=portable, resume=resume, progress=progress, created=created,
             config={
                 **(labels_record(tags, metadata, None if documents is not None else selection) or {}),
-                **layout_record(layout), **parity_record(parity), **chosen,
+                **layout_record(layout), **parity_record(parity), **chosen, **keep_record(keep),
             },
             embedding_cache=embedding_cache, share=loading.share if progress is not None and documents is None else None,
             why=lambda: _why_nothing(sources, loading),

@@ -19,15 +19,17 @@ from ragfile.types import Layout, SectionEntry, StrPath
 from ragfile.write.draft import Draft
 from ragfile.write.editor import recorded_analysis
 from ragfile.write.file_to_edit import file_to_edit
+from ragfile.write.past import NEWEST
 from ragfile.write.stale_documents import packed
 from ragfile.write.vector_clusters import recorded
-from ragfile.write.writer import check_layout, layout_record, parity_record
+from ragfile.write.writer import check_layout, keep_record, layout_record, parity_record
 
 
 def compact(
     path: StrPath, *, created: int | None = None, accept_loss: bool = False,
     renumber: bool = False, layout: Layout | None = None, parity: int | None = None, clusters: bool | int | None = None,
     wait: float | None = None,
+    keep: int | str | None = None,
 ) -> None:  # fmt: skip
     """Rewrite a file with its live documents alone, which reclaims obsolete bytes.
 
@@ -45,6 +47,7 @@ def compact(
         clusters: Number of vector clusters, True for a derived number, False for none. Defaults to
             the file's own.
         wait: Seconds to wait for other writers. Defaults to `RAGFILE_WAIT`, else 30.
+        keep: The generations that later edits keep; see `edit()`. Defaults to the file's own.
 
     Raises:
         LockedError: Another writer still holds the file, or this thread does.
@@ -54,6 +57,8 @@ def compact(
     check_layout(layout)
     chosen = recorded(clusters)
     changes: dict[str, Any] = {} if parity is None else {"parity": None, **parity_record(parity)}
+    if keep is not None:
+        changes |= {"keep": None, **keep_record(keep)}
     if layout is not None:
         changes |= {"layout": None, **layout_record(layout)}
     file = file_to_edit(path, wait)
@@ -75,6 +80,8 @@ def _rewrite(
     record |= chosen
     record.pop("first_generation", None)
     record.pop("signed", None)
+    if record.get("keep") == NEWEST:
+        del record["keep"]  # the next edit records it again
     if generation > 1:
         record["first_generation"] = generation
     dim = record.pop("dim", None)
@@ -112,6 +119,8 @@ def rewrite(
     record: dict[str, Any] = {"precision": 32, "metric": "cosine", **archive.config}
     record.pop("first_generation", None)
     record.pop("signed", None)
+    if record.get("keep") == NEWEST:
+        del record["keep"]
     dim = record.pop("dim", None)
     with closing(_core.FileWriter.create(path)) as file:
         draft = Draft(file, record, dim=dim, analysis=recorded_analysis(archive), created=0)

@@ -30,6 +30,7 @@ from ragfile.ingest.chunker import Policy, split
 from ragfile.records import Chunk, Document
 from ragfile.search.file_rows import FileRows, rows_over
 from ragfile.types import Fields, Metadata, Rows, SomeVectors, StrPath, Table, Tags, Vector, Where
+from ragfile.write import past
 from ragfile.write.analysis_record import noted_analysis
 from ragfile.write.chunk_upsert import are_chunks, upsert
 from ragfile.write.deletions import Removals
@@ -75,10 +76,11 @@ class Editor(Transaction):
         chunking: Policy | str | Fields | None = None, created: int | None = None,
         message: str = "", accept_loss: bool = False,
         embedding_cache: StrPath | bool | None = None, wait: float | None = None,
-        parity: int | None = None,
+        parity: int | None = None, keep: int | str | None = None,
     ) -> None:  # fmt: skip
         """Start an edit; `edit()` describes the options."""
-        wanted = {} if parity is None else {"parity": None, **parity_record(parity)}
+        wanted: dict[str, Any] = {} if parity is None else {"parity": None, **parity_record(parity)}
+        wanted |= {} if keep is None else {"keep": past.checked_keep(keep)}
         file = file_to_edit(path, wait)
         try:
             self.archive = rows_over(file.take_reader(), path, strict=not accept_loss)
@@ -446,14 +448,19 @@ class Editor(Transaction):
         """Commit the changes. Writes nothing if there are none."""
         if self.draft.is_over:
             return
+        is_committed = False
         try:
             stale = self.stale.remaining(self.take, self.draft.staging.documents)
             if self._is_changed or stale != self.archive.file.stale_records:
                 self._write(stale)
                 self.draft.commit(self.message)
+                is_committed = True
                 self._forgetting.carry_out()
         finally:
             self.discard()
+        if is_committed:
+            keep = past.keep_of(self.draft.record, self.archive.snapshot.commit["generation"])
+            past.bound(self.archive.path, self.archive.snapshot.bytes.size, keep)
 
     @property
     def _is_changed(self) -> bool:
@@ -465,7 +472,7 @@ class Editor(Transaction):
         self.draft.others_have_vectors = self.removals.leave_vectors()
         if not self.draft.staging.vector_rows and self._is_dim_free():
             self.draft.staging.dim = None
-        self._note_signature()
+        self._note_past()
         signed = self.draft.record.get("signed", 0)
         SegmentMerge(self.archive, self.removals, signed).carry_out(self.draft)
         self.draft.write_segment()
@@ -485,10 +492,13 @@ class Editor(Transaction):
         if self.removals.merged:
             self.draft.file.add(MERGED, b"", items=sum(self.removals.merged.values()))
 
-    def _note_signature(self) -> None:
-        """Record that the generation before this commit was signed, which drops its signatures."""
-        if self.archive.file.reader.has("rag.signatures"):
-            self.draft.record["signed"] = self.archive.file.reader.commit["generation"]
+    def _note_past(self) -> None:
+        """Record what the file keeps of its past, and whether the generation before was signed."""
+        reader, record = self.archive.file.reader, self.draft.record
+        if reader.has("rag.signatures"):
+            record["signed"] = reader.commit["generation"]
+        if reader.commit["generation"] == 1:
+            record.setdefault("keep", past.NEWEST)
 
     def _stored_config(self) -> tuple[bytes, int]:
         """Return rag.config and its offset in the file."""
@@ -579,7 +589,7 @@ def edit(
     path: StrPath, *, embedder: str | Embedder | None = None,
     chunking: Policy | str | Fields | None = None, created: int | None = None, message: str = "",
     accept_loss: bool = False, embedding_cache: StrPath | bool | None = None, wait: float | None = None,
-    parity: int | None = None,
+    parity: int | None = None, keep: int | str | None = None,
 ) -> Editor:  # fmt: skip
     """Start the next commit of a file, which takes effect when the `with` block ends without an error.
 
@@ -599,6 +609,10 @@ def edit(
             `RAGFILE_WAIT`, else 30.
         parity: Size of the recovery data in per cent, from this commit on; 0 removes it. Defaults to
             the file's own.
+        keep: The generations to keep when the file has grown to three times its live content: a
+            number of the newest, those since a date (`"2026-01-31"`), or `"all"`. Recorded. Defaults
+            to the file's own choice, which is the newest alone for files that were never edited
+            before, and all for files of earlier versions.
 
     Returns:
         An editor, to be used in a `with` block.
@@ -611,5 +625,5 @@ def edit(
     """
     return Editor(
         path, embedder=embedder, chunking=chunking, created=created, message=message,
-        accept_loss=accept_loss, embedding_cache=embedding_cache, wait=wait, parity=parity,
+        accept_loss=accept_loss, embedding_cache=embedding_cache, wait=wait, parity=parity, keep=keep,
     )  # fmt: skip

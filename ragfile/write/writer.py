@@ -22,6 +22,7 @@ from ragfile.records import Chunk, Document
 from ragfile.types import Fields, Metadata, Metric, Precision, SomeVectors, StrPath, Table, Vector
 from ragfile.write.analysis_record import DEFAULT
 from ragfile.write.draft import Draft, Transaction, batches, no_vectors, numbered
+from ragfile.write.past import NEWEST, checked_keep
 from ragfile.write.tables import is_table, streamed
 from ragfile.write.vector_clusters import recorded
 
@@ -55,7 +56,7 @@ class Writer(Transaction):
         chunking: Policy | str | Fields | None = None, analysis: Analysis | None = DEFAULT,
         portable: bool = False, spec: str | None = None, created: int | None = None,
         config: Metadata | None = None, embedding_cache: StrPath | bool | None = None,
-        parity: int = 0, clusters: bool | int | None = None,
+        parity: int = 0, clusters: bool | int | None = None, keep: int | str | None = None,
     ) -> None:  # fmt: skip
         """Start a new file; `create()` describes the options."""
         refuse_remote(path)
@@ -74,7 +75,7 @@ class Writer(Transaction):
             "portable": portable, "bm25": analysis is not None,
             "model": model_record(self.embedder, spec), "fusion": fusion_record(self.embedder),
             **Context.for_embedder(self.embedder).record(), **(config or {}),
-            **parity_record(parity), **recorded(clusters),
+            **parity_record(parity), **recorded(clusters), **keep_record(keep),
         }  # fmt: skip
         if dim is None and self.embedder is not None:
             dim = self.embedder.model.dims
@@ -178,12 +179,20 @@ def parity_record(parity: int) -> dict[str, int]:
     return {"parity": index(parity)} if parity else {}
 
 
+def keep_record(keep: int | str | None) -> dict[str, int | str]:
+    """Return the configuration entry of the generations to keep; none for the default."""
+    if keep is None or (chosen := checked_keep(keep)) == NEWEST:
+        return {}
+    return {"keep": chosen}
+
+
 def create(
     path: StrPath, *, dim: int | None = None, metric: Metric = "cosine", precision: Precision = 32,
     embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None,
     analysis: Analysis | None = DEFAULT, portable: bool = False, spec: str | None = None,
     created: int | None = None, config: Metadata | None = None,
     embedding_cache: StrPath | bool | None = None, parity: int = 0, clusters: bool | int | None = None,
+    keep: int | str | None = None,
 ) -> Writer:  # fmt: skip
     """Start a new file, which appears under its name when the `with` block ends without an error.
 
@@ -206,6 +215,8 @@ def create(
         parity: Size of the recovery data that `repair()` uses, 0 to 100 per cent of the file.
         clusters: Number of vector clusters for searches with `effort=`; True derives it from the
             number of rows. Defaults to none.
+        keep: The generations that edits keep: a number of the newest, a date, or `"all"`; see
+            `edit()`. Defaults to the newest alone.
 
     Returns:
         A writer, to be used in a `with` block.
@@ -217,5 +228,5 @@ def create(
     return Writer(
         path, dim=dim, metric=metric, precision=precision, embedder=embedder, chunking=chunking,
         analysis=analysis, portable=portable, spec=spec, created=created, config=config,
-        embedding_cache=embedding_cache, parity=parity, clusters=clusters,
+        embedding_cache=embedding_cache, parity=parity, clusters=clusters, keep=keep,
     )  # fmt: skip

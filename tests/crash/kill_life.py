@@ -29,6 +29,7 @@ NAME = "a.ragfile"
 
 def write_on(path, sources, commits):
     """Commits and compacts; tells where it begins, and each number on stdout when its commit has returned."""
+    life.drop_the_past_often()
     number = life.number_of(path)
     os.write(1, f"{number}\n".encode())
     for _ in range(commits):

@@ -11,6 +11,7 @@ import numpy as np
 
 import ragfile
 from ragfile.embedding.protocol import Model
+from ragfile.write import past
 
 WORDS = ["ab", "cad", "fed", "bead", "face", "deaf"]
 SERIAL = "serial.txt"
@@ -25,6 +26,11 @@ class Letters:
         return np.array(
             [[t.count(c) + 0.5 for c in "abcdef"] for t in texts], dtype=np.float32
         ).reshape(len(texts), 6)
+
+
+def drop_the_past_often():
+    """Make commits of this process drop the past of small files, too."""
+    past.LEAST, past.SMALL_LIMIT = 4 << 10, 1.5
 
 
 def kind_of(number):

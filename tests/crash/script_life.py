@@ -28,9 +28,15 @@ def fingerprint(path):
         ]
         state = [
             rf.generation, sorted(map(str, rf.documents())), sorted(str((rf.chunk(r), rf.vector(r).tolist())) for r in rows),
-            [(hit.id, hit.score) for hit in rf.search("fed cad face", 9)], rf.match("deaf", 5)[1].tolist(), ragfile.log(path),
+            [(hit.id, hit.score) for hit in rf.search("fed cad face", 9)], rf.match("deaf", 5)[1].tolist(), logged(path),
         ]  # fmt: skip
     return hashlib.sha256(repr(state).encode()).hexdigest()
+
+
+def logged(path):
+    """The newest commit; older ones can be dropped after it, in a step of its own."""
+    commit = ragfile.log(path)[0]
+    return [commit[name] for name in ("generation", "created", "message", "chunks")]
 
 
 def mark(text):
@@ -38,6 +44,7 @@ def mark(text):
 
 
 def run(path):
+    life.drop_the_past_often()
     states = 0
 
     def step(change):

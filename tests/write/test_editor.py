@@ -401,7 +401,7 @@ def test_generations_count_on_through_a_compaction(tmp_path):
         with ragfile.open(path, generation=4) as rf:
             assert len(rf) == 4
         with pytest.raises(
-            ValueError, match="has generations 4 to 4, not 1; a compaction left out"
+            ValueError, match="has generations 4 to 4, not 1; older ones were dropped"
         ):
             ragfile.open(path, generation=1)
     with ragfile.edit(path, embedder=Letters()) as w:

@@ -359,7 +359,7 @@ def test_a_file_says_when_compaction_pays(tmp_path):
 
 def test_many_segments_are_a_reason_to_compact(tmp_path):
     with ragfile.create(tmp_path / "kb") as w:
-        w.add_documents([{"id": "d", "text": os.urandom(200_000).hex()}])
+        w.add_documents([{"id": "d", "text": os.urandom(1_000_000).hex()}])
     for number in range(32):
         with ragfile.open(tmp_path / "kb") as rf:
             assert rf.info["compaction"] == ""

@@ -88,7 +88,7 @@ export class Archive {
   async readOlder(generation) {
     const [first, last] = [this.numbered(1), this.generation];
     if (!Number.isInteger(generation) || generation < first || generation > last) {
-      const why = first > 1 ? "; a compaction left out those before" : "";
+      const why = first > 1 ? "; older ones were dropped or compacted away (keep=)" : "";
       throw new ArgumentError(
         `${this.name} has generations ${first} to ${last}, not ${generation}${why}`,
       );

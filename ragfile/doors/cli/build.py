@@ -15,6 +15,7 @@ from ragfile.doors.cli.options import (
     errors_option,
     executor_option,
     json_option,
+    keep_option,
     limits_of,
     offline_option,
     parse_options,
@@ -74,6 +75,7 @@ if TYPE_CHECKING:
     help="Add N percent of parity blocks, from which `ragfile repair` restores damaged ones.",
 )  # fmt: skip
 @clusters_option
+@keep_option
 @click.option("--dedupe", is_flag=True, help="Skip files identical to an earlier one.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True,
@@ -112,6 +114,7 @@ def build(
     layout: Layout,
     parity: int,
     clusters: bool | int | None,
+    keep: int | str | None,
     dedupe: bool,
     jobs: int,
     no_resume: bool,
@@ -136,7 +139,9 @@ def build(
     if not named:
         raise click.UsageError("name a folder, glob or file")
     bar = Progress()
-    build_file, more = _builder(out, layout, parity, clusters, shards, by, executor, workers, jobs)
+    build_file, more = _builder(
+        out, layout, parity, clusters, keep, shards, by, executor, workers, jobs
+    )
     report = build_file(
         named, out, **more, embedder=embedder, chunking=chunking, tags=tags,
         precision=16 if precision == "16" else 32, dedupe=dedupe,
@@ -165,6 +170,7 @@ def _builder(
     layout: Layout,
     parity: int | None,
     clusters: bool | int | None,
+    keep: int | str | None,
     shards: int | None,
     by: Assigning | None,
     executor: str | None,
@@ -175,11 +181,14 @@ def _builder(
     if shards is None and executor is None and not out.endswith("/"):
         from ragfile.write.builder import build
 
-        return build, {"layout": layout, "jobs": jobs, "parity": parity, "clusters": clusters}
+        own = {"layout": layout, "jobs": jobs, "clusters": clusters, "keep": keep}
+        return build, {**own, "parity": parity}
     if layout != "default":
         raise click.UsageError(f"--for {layout} requires a single file")
     if clusters is not None:
         raise click.UsageError("--clusters requires a single file")
+    if keep is not None:
+        raise click.UsageError("--keep requires a single file")
     if jobs > 1:
         raise click.UsageError("--jobs requires a single file; use --workers for a dataset")
     from ragfile.shards.builder import build as build_dataset

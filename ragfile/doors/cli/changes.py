@@ -19,6 +19,7 @@ from ragfile.doors.cli.options import (
     errors_option,
     executor_option,
     json_option,
+    keep_option,
     limits_of,
     parse_options,
     selection_options,
@@ -256,6 +257,7 @@ def delete(
     help="Change the layout; web: optimize for browsers and other remote readers.",
 )
 @clusters_option
+@keep_option
 @click.option(
     "--parity", type=click.IntRange(0, 100), metavar="N",
     help="Change the parity to N percent of extra blocks for `ragfile repair`; 0 removes it.",
@@ -275,6 +277,7 @@ def compact(
     layout: Layout | None,
     parity: int | None,
     clusters: bool | int | None,
+    keep: int | str | None,
     shards: int | None,
     by: Assigning | None,
     executor: ExecutorChoice,
@@ -291,7 +294,9 @@ def compact(
         return _redistribute(file, shards, by, executor, workers, as_json)
 
     before = os.path.getsize(file)
-    compact_file(file, renumber=renumber, layout=layout, parity=parity, clusters=clusters)
+    compact_file(
+        file, renumber=renumber, layout=layout, parity=parity, clusters=clusters, keep=keep
+    )
     after = os.path.getsize(file)
     if as_json:
         return emit({"before": before, "after": after})

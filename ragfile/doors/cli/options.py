@@ -102,7 +102,7 @@ def generation_option(command: Command) -> Command:
         "--generation",
         default=0,
         metavar="N",
-        help="Read an older commit (until the next compact).",
+        help="Read an older commit, if the file still has it.",
     )(command)
 
 
@@ -210,6 +210,31 @@ def clusters_option(command: Command) -> Command:
     return click.option(
         "--clusters", type=_Clusters(), metavar="yes|no|N",
         help="Cluster vectors, for searches with --effort.",
+    )(command)  # fmt: skip
+
+
+class _Keep(_ParamType):
+    """A parameter that is "all", a number of generations, or a date."""
+
+    name = "keep"
+
+    def convert(
+        self, value: str, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int | str:
+        from ragfile.write.past import checked_keep
+
+        try:
+            return checked_keep(int(value) if value.isdecimal() else value)
+        except ValueError:
+            self.fail(
+                f"{value!r} is not all, a number from 1, or a date like 2026-01-31", param, ctx
+            )
+
+
+def keep_option(command: Command) -> Command:
+    return click.option(
+        "--keep", type=_Keep(), metavar="N|DATE|all",
+        help="Keep N generations, those since a date, or all; by default the newest, if space matters.",
     )(command)  # fmt: skip
 
 
