@@ -2,36 +2,51 @@
 
 import contextlib
 from collections.abc import Iterator
+from typing import BinaryIO
 
 import numpy as np
 
 from ragfile.ground import system
 
 COPY = 1 << 20  # bytes of a block that blocks() yields
-SMALL = 1 << 20  # bytes of a pile that stay in memory
+SMALL = 1 << 20  # bytes of a spool or pile that stay in memory
 
 
 class Spool:
-    """An unnamed temporary file next to the file being written."""
+    """Bytes in memory while they are few, else in an unnamed temporary file next to the written file."""
 
     def __init__(self, folder: str) -> None:
-        self._file = system.unnamed_file(folder, buffering=COPY)
+        self._few = bytearray()
+        self._opened: BinaryIO | None = None
         self._clean, self.folder = True, folder
         self.size = 0
+
+    @property
+    def _file(self) -> BinaryIO:
+        """The temporary file, made on first use from the bytes in memory."""
+        if self._opened is None:
+            self._opened = system.unnamed_file(self.folder, buffering=COPY)
+            self._opened.write(self._few)
+            self._few, self._clean = bytearray(), False
+        return self._opened
 
     def append(self, data: bytes | bytearray | memoryview) -> int:
         """Append data, and return its offset."""
         at = self.size
+        self.size += len(data)
+        if self._opened is None and self.size <= SMALL:
+            self._few += data
+            return at
         try:
             self._file.write(data)
         except OSError as error:
             raise self._named(error) from None
-        self.size += len(data)
         self._clean = False
         return at
 
     def put(self, at: int, data: bytes | memoryview) -> None:
         """Write data at an offset, in a spool without append()."""
+        self._flush()
         try:
             system.write_at(self._file.fileno(), data, at)
         except OSError as error:
@@ -40,6 +55,8 @@ class Spool:
 
     def read(self, at: int, size: int) -> bytes:
         """Read bytes at an offset."""
+        if self._opened is None:
+            return bytes(self._few[at : at + size])
         self._flush()
         return system.read_at(self._file.fileno(), size, at) if size else b""
 
@@ -53,14 +70,17 @@ class Spool:
         return self.mapped().view(dtype).reshape(-1, width)
 
     def mapped(self) -> np.ndarray:
-        """Map the content as bytes."""
+        """Return the content as bytes, mapped if it is large."""
+        if self._opened is None:
+            return np.frombuffer(bytes(self._few), np.uint8)
         self._flush()
         return np.memmap(self._file, mode="r") if self.size else np.empty(0, np.uint8)
 
     def _flush(self) -> None:
+        file = self._file
         if not self._clean:
             try:
-                self._file.flush()
+                file.flush()
             except OSError as error:
                 raise self._named(error) from None
             self._clean = True
@@ -70,8 +90,9 @@ class Spool:
         return OSError(error.errno, f"{error.strerror} (temporary file)", self.folder)
 
     def close(self) -> None:
-        with contextlib.suppress(OSError):  # unwritten data are no longer needed
-            self._file.close()
+        if self._opened is not None:
+            with contextlib.suppress(OSError):  # unwritten data are no longer needed
+                self._opened.close()
 
 
 class Pile:

@@ -1,7 +1,7 @@
 """Documents, chunks and vectors that are being added to a file, kept until their order is known.
 
 Rows of a segment are ordered by (document id, chunk index), and are added in any order. Texts, metadata
-and vectors therefore go to unnamed temporary files. Memory holds the ids, 29 bytes per document, 36 bytes
+and vectors are therefore spooled: beyond 1 MiB each, to unnamed temporary files. Memory holds the ids, 29 bytes per document, 36 bytes
 per chunk, and 12 and 8 more for each indexed field of metadata. In a mixed file, a chunk without a vector
 costs one more byte.
 """

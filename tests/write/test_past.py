@@ -150,7 +150,7 @@ def test_a_signed_generation_is_never_dropped(tmp_path):
         assert rf.generation == 4
 
 
-def test_a_file_with_two_names_or_in_a_closed_folder_grows_instead(tmp_path):
+def test_a_file_with_two_names_grows_instead(tmp_path):
     path = started(tmp_path / "kb")
     os.link(path, tmp_path / "other")
     edited(path, 60)
