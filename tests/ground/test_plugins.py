@@ -24,6 +24,9 @@ def block(name):
 @pytest.fixture(scope="module")
 def packages(tmp_path_factory):
     """A folder into which pip installed the guide's package, and one that cannot be imported."""
+    pytest.importorskip(
+        "setuptools", "77", reason="setuptools 77, which builds the package, is not installed"
+    )
     folder = tmp_path_factory.mktemp("packages")
     broken = block("pyproject.toml").replace("notes", "broken").replace('note = "', 'bad = "')
     for name, project in (("notes", block("pyproject.toml")), ("broken", broken)):

@@ -1,7 +1,7 @@
 """The npm package in bundles of esbuild, Vite, Rollup, webpack and Bun, run in node and in Chromium.
 
 BUNDLERS names a folder with their packages; `make -C tests programs-bundlers` installs them. Each
-command is the one that docs/reference/javascript.md shows.
+command is the one that docs/guides/bundle-javascript.md shows.
 """
 
 import functools
@@ -21,7 +21,7 @@ import ragfile
 
 FOLDER = os.environ.get("BUNDLERS")
 WEB = ROOT / "ragfile/doors/browser"
-PAGE = (ROOT / "docs/reference/javascript.md").read_text()
+PAGE = (ROOT / "docs/guides/bundle-javascript.md").read_text()
 pytestmark = pytest.mark.skipif(
     not FOLDER or not (WEB / "ragfile.wasm.gz").exists(),
     reason="BUNDLERS does not name a folder with bundlers, or `make web` was not run",
@@ -62,8 +62,7 @@ COPIES = ("esbuild", "rollup", "bun")  # which leave it to the user to copy the 
 
 def shown(bundler):
     """The files and the command of a bundler on the page."""
-    section = PAGE.partition("## Bundlers")[2].partition("\n## ")[0]
-    part = re.search(rf"^### {bundler}$(.*?)(?=^### |\Z)", section, re.M | re.S | re.I)[1]
+    part = re.search(rf"^## {bundler}$(.*?)(?=^## |\Z)", PAGE, re.M | re.S | re.I)[1]
     files = dict(re.findall(r"```js\n// (\S+)\n(.*?)```", part, re.S))
     [command] = re.findall(r"```sh\n(.*?)```", part, re.S)
     return files, command

@@ -261,6 +261,13 @@ def as_pairs(folder: Path) -> list[str]:
     return texts
 
 
+def pulled(url: str, path: Path) -> ragfile.PullReport:
+    report: ragfile.PullReport = ragfile.pull(url, path, trusted=[path], replace=True)
+    if report.is_changed and report.fetched < report.size:
+        print(report.path, report.generation)
+    return report
+
+
 def converted(path: Path, folder: Path) -> int:
     return len(ragfile.convert(path, folder / "kb.ragmd", to="ragmd"))
 

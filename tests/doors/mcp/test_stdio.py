@@ -137,19 +137,21 @@ def test_interrupting_it_is_quiet(path):
 
 
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "code", "message"),
     [
-        ([], "name a file"),
-        (["none.ragfile"], "no file"),
-        (["{path}", "--model", "gpt"], "openai:MODEL"),
+        ([], 2, "name a file"),
+        (["none.ragfile"], 1, "no file"),
+        (["{path}", "--model", "gpt"], 1, "openai:MODEL"),
     ],
 )
-def test_wrong_usage_is_one_sentence(path, arguments, message):
+def test_wrong_usage_is_one_sentence(path, arguments, code, message):
     named = [argument.format(path=path) for argument in arguments]
     done = subprocess.run(
         [sys.executable, "-m", "ragfile", "mcp", *named], capture_output=True, text=True, input=""
     )
-    assert (done.returncode, message in done.stderr, "Traceback" in done.stderr) == (1, True, False)
+    assert (done.returncode, message in done.stderr, "Traceback" in done.stderr) == (
+        code, True, False,
+    )  # fmt: skip
 
 
 def test_offline_a_url_is_a_reason(path):
