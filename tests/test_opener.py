@@ -44,7 +44,7 @@ def test_an_index_without_its_metadata_is_said_to_be_one(kb, tmp_path):
             b"---\ntitle: x\n---\n# Hello\n",
             r"ragfile\.build\(.*makes a RAGFile of Markdown",
         ),
-        ("a.json", b'{"a": 1}', r"a source \(txt\); ragfile\.build"),
+        ("a.json", b'{"a": 1}', r"a source \(json\); ragfile\.build"),
         ("a.parquet", b"PAR1" * 30, r"holds parquet; ragfile\.convert"),
         ("a.ragfile", b"", "the file is empty"),
         ("a.bin", bytes(5000), "the first seven bytes are not RAGFILE"),

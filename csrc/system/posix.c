@@ -344,14 +344,14 @@ enum rag_status rag_lock(const char *path, enum rag_lock_kind kind, rag_handle *
 
 /* -------------------------------------------------------------------------------------- waiting */
 
-/* The system has no lock with a limit of time. A thread that blocks in flock can only be called back
- * by a signal, and a library does not own its process's signals; without one it would take the lock
- * long after its caller gave up. So a writer asks again, but in order: each has a place in a queue,
- * a record lock of one byte at the time of its arrival. Whoever is first asks often, and a writer
- * that comes back goes to the end. The queue only orders; flock excludes. So a place that is lost,
- * because other code closed a descriptor of the file, or a queue that a file system does not know,
- * costs the order alone. The first in the queue may be a stopped process, so the others ask, too,
- * now and then. */
+/* The system has no lock with a limit of time. A thread that blocks in flock can only be called
+ * back by a signal, and a library does not own its process's signals; without one it would take the
+ * lock long after its caller gave up. So a writer asks again, but in order: each has a place in a
+ * queue, a record lock of one byte at the time of its arrival. The first in the queue asks often,
+ * and a writer that comes back goes to the end. The queue only orders; flock excludes. So a place
+ * that is lost, because other code closed a descriptor of the file, or a queue that a file system
+ * does not know, costs the order alone. The first in the queue may be a stopped process, so the
+ * others ask, too, now and then. */
 #define QUEUE_AT ((off_t)1 << 60)
 enum { PAUSE_LEAST = 200000, PAUSE_OTHERS = 1000000, PAUSE_MOST = 5000000 }; /* nanoseconds */
 enum { ASK_ANYWAY = 50000000, CALL_BACK = 20000000, PAUSE_SHARE = 32, WAITING_MAX = 256 };
@@ -451,7 +451,7 @@ static void sleep_for(double nanoseconds) {
     (void)nanosleep(&time, NULL); /* a signal ends it early, and the caller looks at the clock */
 }
 
-/* Sleeps for a share of the time so far, which keeps long waits cheap; false if the wait is over. */
+/* Sleeps for a share of the time so far, which keeps long waits cheap; false once it is over. */
 static bool pause_between(struct waiter *me, const struct rag_wait *wait) {
     const uint64_t now = rag_nanoseconds(), since = now - me->begun;
     const uint64_t least = me->asked + PAUSE_OTHERS > now ? PAUSE_LEAST : PAUSE_OTHERS;

@@ -30,8 +30,8 @@ enum rag_lock_kind {
 enum rag_status rag_lock(const char *path, enum rag_lock_kind kind, rag_handle *out,
                          struct rag_fault *fault);
 
-/* As rag_lock, but waits for the file as files.h promises: in order of arrival, as far as the system
- * can tell it, and never for this thread itself. */
+/* As rag_lock, but waits for the file as files.h promises: in order of arrival, as far as the
+ * system can tell it, and never for this thread itself. */
 enum rag_status rag_lock_within(const char *path, enum rag_lock_kind kind,
                                 const struct rag_wait *wait, rag_handle *out,
                                 struct rag_fault *fault);

@@ -218,7 +218,8 @@ cdef class Reader:
         self.leaves = []
         self.path = getattr(owner, "path", None)
         if later is not None:  # previous() opens it
-            self.bytes = later.bytes
+            if not isinstance(owner, Remote):
+                self.bytes = later.bytes
             return
         if edited is not None:
             self.bytes, self.reader = owner, rag_writer_take_reader(edited.alive())

@@ -19,7 +19,7 @@ from ragfile.file.row_segment import RowSegment
 
 PACKAGE = str(Path(ragfile.__file__).parent)
 HYBRID, DATASET, ASK = 14, 22, 24
-HTTP = 33  # one more since a key has its share of the requests
+HTTP = 34  # two more: a key has its share of the requests, and remote reads one time limit
 QUESTION = "alpha beta"
 
 

@@ -185,7 +185,7 @@ def test_a_name_may_be_anything_that_the_system_takes(tmp_path, name):
     path = folder / name
     life.make(path)
     life.commit(path, 1, tmp_path / "s")
-    with pytest.raises(OSError, match="writer"), ragfile.edit(path):
+    with pytest.raises(OSError, match="writing"), ragfile.edit(path):
         ragfile.edit(path)
     ragfile.compact(path)
     assert life.number_of(path) == 1

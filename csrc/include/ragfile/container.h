@@ -52,8 +52,8 @@ enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t gene
 enum rag_status rag_reader_open_source(const struct rag_source *source, uint64_t size,
                                        uint64_t generation, struct rag_reader **reader,
                                        struct rag_fault *fault);
-/* Opens the commit before that of `later`, over the same bytes: a walk through all of them takes one
- * step each. */
+/* Opens the commit before that of `later`, over the same bytes: a walk through all of them takes
+ * one step each. */
 enum rag_status rag_reader_open_previous(const struct rag_reader *later, struct rag_reader **reader,
                                          struct rag_fault *fault);
 void rag_reader_close(struct rag_reader *reader);
