@@ -50,8 +50,8 @@ struct rag_wait {
 
 /* Opens an existing file under the writer's lock, without reading it. Waiting writers take their
  * turns in order of arrival, among all processes of the machine. The file is the one that has the
- * name in the end. After RAG_LOCKED nothing is held and nothing waits, and fault->at is the holder's
- * pid. A thread that holds the file itself gets RAG_LOCKED at once. */
+ * name in the end. After RAG_LOCKED nothing is held and nothing waits, and fault->at is the pid of
+ * the holder. A thread that holds the file itself gets RAG_LOCKED at once. */
 enum rag_status rag_file_edit(const char *path, const struct rag_wait *wait, struct rag_file **file,
                               struct rag_fault *fault);
 
