@@ -20,7 +20,7 @@ from ragfile.embedding.protocol import same_model
 from ragfile.errors import ConflictError, CorruptError, FormatError, ModelError, SignatureError
 from ragfile.file.config import read_config
 from ragfile.file.signatures import require, signatures
-from ragfile.ground.atomic_replace import spare_unless_ragfile
+from ragfile.ground.atomic_replace import CHUNK, replace_with, spare_unless_ragfile
 from ragfile.ground.signing_keys import PublicKey
 from ragfile.ground.urls import is_dataset, is_remote, shown
 from ragfile.net.fetcher import Fetcher
@@ -29,7 +29,6 @@ from ragfile.write.repair import TAIL
 
 BLOCK = 1 << 16  # the unit of a section's hashes
 FOOTER = 64  # bytes at the end of a commit
-CHUNK = 1 << 24
 CURRENT = b"RAGFILE\1"
 
 
@@ -94,7 +93,7 @@ def pull(
             pulled.fetch()
         reader = pulled.checked(keys)
         if not pulled.is_equal:
-            _write(out, pulled.remote, local is not None)
+            replace_with(out, memoryview(pulled.remote), is_held=local is not None)
     size, generation = len(pulled.remote), reader.commit["generation"]
     return PullReport(out, size, pulled.fetched, not pulled.is_equal, generation)
 
@@ -260,14 +259,3 @@ def _model_of(reader: _core.Reader, path: str) -> dict[str, Any]:  # Any: JSON
         return {}
     section.check()
     return read_config(bytes(section), path).get("model") or {}
-
-
-def _write(path: str, remote: _core.Remote, is_held: bool) -> None:
-    file = _core.Replacement(path)
-    try:
-        whole = memoryview(remote)
-        for at in range(0, len(whole), CHUNK):
-            file.write(whole[at : at + CHUNK])
-        file.publish(is_held)
-    finally:
-        file.close()

@@ -18,6 +18,7 @@ from ragfile.ground.urls import refuse_remote
 
 Write = Callable[[bytes], object]
 HEAD = 64 << 10  # bytes that spare() reads
+CHUNK = 1 << 24  # bytes that are written at once
 
 
 def spare(path: str | os.PathLike[str], is_ours: Callable[[bytes], bool], kind: str) -> None:
@@ -64,6 +65,17 @@ def replacing(path: str | os.PathLike[str]) -> Generator[Replacement]:
     try:
         yield file
         file.publish()
+    finally:
+        file.close()
+
+
+def replace_with(path: str | os.PathLike[str], data: memoryview, *, is_held: bool) -> None:
+    """Replace a file by some bytes; `is_held` says that the caller holds its lock."""
+    file = Replacement(path)
+    try:
+        for at in range(0, len(data), CHUNK):
+            file.write(data[at : at + CHUNK])
+        file.publish(is_held)
     finally:
         file.close()
 

@@ -16,14 +16,13 @@ from typing import NamedTuple
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError
 from ragfile.file.row_segment import StoredDocument
-from ragfile.ground.atomic_replace import spare_unless_ragfile
+from ragfile.ground.atomic_replace import replace_with, spare_unless_ragfile
 from ragfile.ground.lock_patience import seconds_to_wait
 from ragfile.ground.urls import is_dataset, refuse_remote
 from ragfile.search.file_rows import rows_over
 from ragfile.types import SectionEntry, StrPath
 
 PARITY = "rag.parity"
-CHUNK = 1 << 24
 FAULTS = 1000  # as many as verify() lists
 TAIL = "bytes after the newest commit belong to none"  # a fault of verify(): left by a dead writer, no damage
 NO_SECTION = ""
@@ -117,7 +116,7 @@ def repair(
             return report
         if not report.is_repairable:
             raise CorruptError(_beyond(report), section=_where(report))
-        _write(report.out, copy, held is not None)
+        replace_with(report.out, memoryview(copy), is_held=held is not None)
         report.is_written = True
         return report
     finally:
@@ -250,14 +249,3 @@ def parity_faults(mapped: _core.Map) -> list[tuple[str, int, str, str]]:
         return [(type(error).__name__, entry["at"], str(error), PARITY)]
     what = "the parity does not match the bytes that it protects"
     return [(CorruptError.__name__, at, what, PARITY) for at, _ in wrong[:FAULTS]]
-
-
-def _write(out: str, copy: _core.Copy, is_held: bool) -> None:
-    file = _core.Replacement(out)
-    try:
-        view = memoryview(copy)
-        for at in range(0, len(view), CHUNK):
-            file.write(view[at : at + CHUNK])
-        file.publish(is_held)
-    finally:
-        file.close()
