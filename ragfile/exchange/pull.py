@@ -21,6 +21,7 @@ from ragfile.errors import ConflictError, CorruptError, FormatError, ModelError,
 from ragfile.file.config import read_config
 from ragfile.file.signatures import require, signatures
 from ragfile.ground.atomic_replace import CHUNK, replace_with, spare_unless_ragfile
+from ragfile.ground.lock_patience import seconds_to_wait
 from ragfile.ground.signing_keys import PublicKey
 from ragfile.ground.urls import is_dataset, is_remote, shown
 from ragfile.net.fetcher import Fetcher
@@ -53,7 +54,7 @@ class PullReport:
 
 def pull(
     url: str, path: StrPath | None = None, *, trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
-    replace: bool = False, redirects: bool = False,
+    replace: bool = False, redirects: bool = False, wait: float | None = None,
 ) -> PullReport:  # fmt: skip
     """Make a local file equal to the file at a URL, fetching only what has changed.
 
@@ -67,6 +68,7 @@ def pull(
         replace: Replace a local file that is not an earlier state of the remote one, or that has
             another embedding model.
         redirects: Follow redirects to other hosts.
+        wait: Seconds to wait for other writers. Defaults to `RAGFILE_WAIT`, else 30.
 
     Returns:
         A report: what was fetched, and the newest generation.
@@ -75,6 +77,7 @@ def pull(
         ConflictError: The local file is not an earlier state of the remote one: it was changed here, or
             the remote one was rebuilt or compacted.
         ModelError: The files have different embedding models.
+        LockedError: Another writer holds the local file.
         SignatureError: None of the trusted keys signed the file, or the local file is signed and no
             key is named.
         RemoteError: The URL cannot be read.
@@ -84,7 +87,7 @@ def pull(
     out = os.fspath(path) if path is not None else _name_of(url)
     keys = None if trusted is None else [PublicKey.of(key) for key in trusted]
     spare_unless_ragfile(out)
-    with _held(out) as local:
+    with _held(out, seconds_to_wait(wait)) as local:
         pulled = _Pull(url, redirects, local)
         if local is not None:
             _check_signed(local, out, keys)
@@ -115,12 +118,12 @@ def _name_of(url: str) -> str:
 
 
 @contextmanager
-def _held(path: str) -> Generator[_core.Map | None]:
+def _held(path: str, wait: float) -> Generator[_core.Map | None]:
     """Lock a file against writers and yield its bytes, or None if there is none."""
     if not os.path.exists(path) or os.path.getsize(path) == 0:
         yield None
         return
-    held = _core.Held(path)
+    held = _core.Held(path, wait)
     try:
         yield _core.Map(path)
     finally:

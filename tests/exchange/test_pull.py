@@ -195,8 +195,13 @@ def test_a_signed_file_is_replaced_by_a_signed_one_alone(server, there, tmp_path
 def test_a_file_that_a_writer_holds_is_not_replaced(server, tmp_path):
     here = tmp_path / "kb.ragfile"
     ragfile.pull(server.url("kb.ragfile"), here)
-    with ragfile.edit(here), pytest.raises(LockedError):
-        ragfile.pull(server.url("kb.ragfile"), here)
+    hold = "import ragfile, sys; w = ragfile.edit(sys.argv[1]).__enter__(); print(); input()"
+    command = [sys.executable, "-c", hold, here]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as holder:
+        holder.stdout.readline()
+        with pytest.raises(LockedError, match=str(holder.pid)):
+            ragfile.pull(server.url("kb.ragfile"), here, wait=0)
+        holder.communicate(b"\n")
 
 
 def test_other_files_and_urls_are_refused(server, tmp_path):

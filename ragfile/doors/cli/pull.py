@@ -6,7 +6,7 @@ from dataclasses import asdict
 
 import click
 
-from ragfile.doors.cli.options import json_option
+from ragfile.doors.cli.options import json_option, wait_option
 from ragfile.doors.cli.progress import Progress
 from ragfile.doors.cli.report_lines import emit, printable, readable
 
@@ -23,6 +23,7 @@ from ragfile.doors.cli.report_lines import emit, printable, readable
     help="Replace a FILE that was changed here, or that has another embedding model.",
 )  # fmt: skip
 @click.option("--redirects", is_flag=True, help="Follow redirects to other hosts.")
+@wait_option
 @json_option
 def pull_command(
     url: str,
