@@ -56,7 +56,8 @@ def convert(
         name: The name of a Chroma or Qdrant collection, or of a table in a database.
         columns: The columns of a table of another program by role: "id", "document", "text", "vector",
             "source". Default: by name and type.
-        embedder: The name of the vectors' model, if the source does not record it.
+        embedder: The name of the vectors' model, if the source does not record it. The texts of a txtai
+            index are embedded again with it if the backend of its vectors cannot be read.
         dim: The length of the vectors of a 0.1.0 file that does not record it.
         padding: The padding of a 0.1.0 file to write: 4, 8 or 16 (default).
         precision: Bits of a component in a 0.1.0 file to write. Default: as it was read, else 32.
@@ -74,6 +75,7 @@ def convert(
     options = {
         "allow_large": allow_large, "trust_pickle": trust_pickle, "name": name, "dim": dim,
         "padding": padding, "precision": precision, "byteorder": byteorder, "columns": columns,
+        "embedder": embedder,
     }  # fmt: skip
     _refuse_itself(src, dst)
     collection = read(src, **options)
@@ -181,11 +183,13 @@ FORMATS = {
     "langchain-faiss": Format((), "langchain_faiss", None),
     "lancedb": Format((), "lancedb", None),
     "milvus-lite": Format((), "milvus_lite", None),
+    "txtai": Format((), "txtai", None),
 }
 KEEPS_INDEXES = {"ragmd", "ragfile", "faiss+json"}  # all others hold rows
 # Formats whose libraries overwrite files unasked; databases are appended to.
 OWN_FOLDERS = {"npy+jsonl", "pgvector", "ragged-mmap"}
 MAGIC = {"parquet": b"PAR1", "jsonl": b"{"}
+ARCHIVES = (b"\x1f\x8b", b"PK\x03\x04")  # gzip and zip
 # Files that identify the format of a folder; the first match wins.
 FOLDERS = {
     "langchain-faiss": ("index.faiss", "index.pkl"),
@@ -233,7 +237,9 @@ def _format_of_folder(path: StrPath) -> str | None:
     held = set(os.listdir(path))
     if any(name.endswith(".lance") for name in held):
         return "lancedb"
-    return next((kind for kind, names in FOLDERS.items() if set(names) <= held), None)
+    found = next((kind for kind, names in FOLDERS.items() if set(names) <= held), None)
+    is_txtai = held & {"config.json", "config"} and held & {"embeddings", "documents", "ids"}
+    return "txtai" if found is None and is_txtai else found
 
 
 def _format_of_file(path: StrPath) -> str | None:
@@ -247,6 +253,8 @@ def _format_of_file(path: StrPath) -> str | None:
         return "sqlite-vec"
     if head[8:12] == b"DUCK":
         return "duckdb"
+    if head.startswith(ARCHIVES):
+        return "txtai"
     if ragmd_reader.looks_like(head):
         return "ragmd"
     if _format_by_suffix(path) == "csv":
