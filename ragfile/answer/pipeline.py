@@ -162,11 +162,14 @@ class _AnswerRun:
         self.answer = Answer(self.question, request_id=self.request_id)
         if model is None:
             self.answer.note = NO_MODEL
-        elif isinstance(model, str) and (self.is_offline or network.is_offline()):
-            self.answer.degraded = network.why(f"the chat model {model.partition('?')[0]}")
-        else:
-            self.model = open_chat(model)
+            return
+        try:
+            self.model = open_chat(model, offline=self.is_offline)
             self.answer.model = name_of(self.model)
+        except ProviderError as error:
+            if not (isinstance(model, str) and (self.is_offline or network.is_offline())):
+                raise
+            self.answer.degraded = str(error)
 
     def events(self) -> Generator[Event]:
         """Yield the events in order; the last one is done or error."""

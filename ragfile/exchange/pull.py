@@ -96,9 +96,10 @@ def pull(
             pulled.fetch()
         reader = pulled.checked(keys)
         if not pulled.is_equal:
-            replace_with(out, memoryview(pulled.remote), is_held=local is not None)
-    size, generation = len(pulled.remote), reader.commit["generation"]
-    return PullReport(out, size, pulled.fetched, not pulled.is_equal, generation)
+            whole = memoryview(pulled.remote)[: pulled.size]
+            replace_with(out, whole, is_held=local is not None)
+    generation = reader.commit["generation"]
+    return PullReport(out, pulled.size, pulled.fetched, not pulled.is_equal, generation)
 
 
 def _check_url(url: str) -> None:
@@ -170,12 +171,14 @@ class _Pull:
             raise FormatError(
                 f"{self.remote.path}: only files of version 1.0 are pulled: download it", at=0
             )
+        self.size = _end_of_commits(self.remote)  # a commit in progress may follow
+        self._local_size = 0 if local is None else _end_of_commits(local)
         self._continues = local is not None and self._is_earlier(local)
 
     @property
     def is_equal(self) -> bool:
         """Whether the local file is the remote one already."""
-        return self._continues and self._local is not None and len(self._local) == len(self.remote)
+        return self._continues and self._local_size == self.size
 
     @property
     def fetched(self) -> int:
@@ -186,11 +189,11 @@ class _Pull:
 
         The footer holds the hash of the commit's table, which holds those of its blocks.
         """
-        size = len(local)
-        if not FOOTER <= size <= len(self.remote):
+        end = self._local_size
+        if not FOOTER <= end <= self.size:
             return False
-        ends_so = bytes(memoryview(local)[size - FOOTER :])
-        return self.remote.read(size - FOOTER, FOOTER) == ends_so and _ends_with_commit(local)
+        ends_so = bytes(memoryview(local)[end - FOOTER : end])
+        return self.remote.read(end - FOOTER, FOOTER) == ends_so
 
     def check_replaces(self, local: _core.Map, path: str, replace: bool) -> None:
         """Raise for a local file with another model, or with changes that would be lost."""
@@ -206,7 +209,7 @@ class _Pull:
     def fetch(self) -> None:
         """Take the blocks that the local file has, and fetch the others."""
         if self._local is not None and self._continues:
-            whole = memoryview(self._local)
+            whole = memoryview(self._local)[: self._local_size]
             for at in range(0, len(whole), CHUNK):
                 self._fetcher.put(at, whole[at : at + CHUNK])
         else:
@@ -215,7 +218,7 @@ class _Pull:
             sections = [section for section in named if section is not None]
             _core.ready([(section, 0, 0) for section in sections])  # the hashes of their blocks
             _core.ready([(section, 0, len(section)) for section in sections])
-        self.remote.fetch_all()
+        self.remote.fetch(0, self.size)
 
     def checked(self, keys: Sequence[PublicKey] | None) -> _core.Reader:
         """Verify the whole file, and its signature if keys are given."""
@@ -229,11 +232,14 @@ class _Pull:
         return reader
 
 
-def _ends_with_commit(local: _core.Map) -> bool:
+def _end_of_commits(data: _core.Map | _core.Remote) -> int:
+    """Return where the newest commit of a file ends, 0 for one that cannot be opened."""
     try:
-        return not _core.Reader(local).commit["tail"]
+        return int(_core.Reader(data).commit["end"])
     except FormatError:
-        return False
+        if isinstance(data, _core.Remote):
+            raise
+        return 0
 
 
 def _check_signed(local: _core.Map, path: str, keys: Sequence[PublicKey] | None) -> None:

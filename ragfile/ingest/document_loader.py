@@ -46,7 +46,7 @@ from ragfile.ingest.loaders import (
     sniff,
 )
 from ragfile.ingest.parser_process import ParserProcess
-from ragfile.ingest.source_files import Selection, Skipped, SourceFile, find
+from ragfile.ingest.source_files import Selection, Skipped, SourceFile, UnreadPath, find
 from ragfile.records import Chunk, Document, Segment, check_id
 from ragfile.text import Normalized, normalize
 from ragfile.types import Errors, Metadata, Sources, StrPath
@@ -124,6 +124,11 @@ class Loading:
         """Yield the files of the sources, in order."""
         self._ids.clear()
         yield from find(self.sources, self.skipped, selection=self.selection)
+
+    def unread(self) -> list[SourceFailure]:
+        """Return the files and folders that could not be read, or that disappeared."""
+        paths = (one for one in self.skipped if isinstance(one, UnreadPath))
+        return [SourceFailure(one.path, one.reason, "OSError") for one in paths]
 
     def share(self) -> float:
         """Return the share of the sources' bytes read so far, 0 to 1.

@@ -30,7 +30,7 @@ from ragfile.ingest.chunker import Policy, split
 from ragfile.ingest.column_roles import ForeignTable, columns_of, columns_of_records
 from ragfile.ingest.document_loader import Duplicate, Loading, SourceFailure
 from ragfile.ingest.loaders.contract import Limits
-from ragfile.ingest.source_files import Selection, Skipped
+from ragfile.ingest.source_files import Selection, Skipped, UnreadPath
 from ragfile.records import Document
 from ragfile.types import (
     Errors,
@@ -196,9 +196,9 @@ def build(
         )  # fmt: skip
     report.files, report.source_bytes = loading.files, loading.bytes
     report.failures, report.duplicates, report.skipped = (
-        loading.failures,
+        [*loading.failures, *loading.unread()],
         loading.duplicates,
-        loading.skipped,
+        [one for one in loading.skipped if not isinstance(one, UnreadPath)],
     )
     report.encodings = loading.encodings
     report.seconds = time.perf_counter() - began

@@ -197,8 +197,9 @@ def _run(
             _SyncWork(writer, loading, plan, tags, fields, progress).carry_out()
         with rows_of(path) as archive:
             report.generation = archive.generation
-    report.skipped, report.encodings = loading.skipped, loading.encodings
-    report.failures += loading.failures
+    report.skipped = [one for one in loading.skipped if not isinstance(one, UnreadPath)]
+    report.encodings = loading.encodings
+    report.failures += [*loading.unread(), *loading.failures]
     report.seconds = time.perf_counter() - began
     return report
 
@@ -271,9 +272,7 @@ class SourcePlan:
 
     def _closed(self) -> list[str]:
         """Return the paths that could not be read or have just disappeared: what came from there stays."""
-        found = [one for one in self.loading.skipped if isinstance(one, UnreadPath)]
-        self.report.failures += [SourceFailure(one.path, one.reason, "OSError") for one in found]
-        return [one.path for one in found]
+        return [one.path for one in self.loading.unread()]
 
     def _is_below(self, name: str, path: str) -> bool:
         """Return whether a source was read from a path or from below it."""

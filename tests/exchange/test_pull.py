@@ -147,6 +147,32 @@ def test_a_damaged_file_is_refused_and_the_local_one_stays(server, there, tmp_pa
     assert here.read_bytes() == before
 
 
+def test_a_commit_in_progress_is_left_out_and_the_next_pull_goes_on(server, there, tmp_path):
+    here = tmp_path / "kb.ragfile"
+    whole = there.read_bytes()
+    server.files["kb.ragfile"] = whole + b"a commit that was not finished" * 300
+    assert ragfile.pull(server.url("kb.ragfile"), here).size == len(whole)
+    assert here.read_bytes() == whole
+    assert not ragfile.pull(server.url("kb.ragfile"), here).is_changed
+    there.write_bytes(server.files["kb.ragfile"])
+    with ragfile.edit(there) as w:
+        w.delete(["d00001"])
+    _publish(server, there)
+    assert ragfile.pull(server.url("kb.ragfile"), here).generation == 2
+    assert here.read_bytes() == there.read_bytes()
+
+
+def test_bytes_that_a_dead_writer_left_here_are_no_change(server, there, tmp_path):
+    here = tmp_path / "kb.ragfile"
+    here.write_bytes(there.read_bytes() + b"left by a dead writer" * 200)
+    assert not ragfile.pull(server.url("kb.ragfile"), here).is_changed
+    with ragfile.edit(there) as w:
+        w.delete(["d00001"])
+    _publish(server, there)
+    assert ragfile.pull(server.url("kb.ragfile"), here).is_changed
+    assert here.read_bytes() == there.read_bytes()
+
+
 def test_a_file_with_another_model_needs_replace(tmp_path):
     docs = tmp_path / "docs"
     docs.mkdir()

@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 from places import ROOT
 
+import ragfile
+from ragfile.ground import plugins
+
 GUIDE = (ROOT / "docs/guides/plugins.md").read_text()
 
 
@@ -162,3 +165,26 @@ def test_importing_the_package_loads_no_plugin(run):
 def test_an_unknown_name_lists_the_plugins(run, folder):
     _, _, err = run("build", str(folder), "-o", "kb.ragfile", "--embedder", "nots:x")
     assert "notes:MODEL" in err
+
+
+@pytest.mark.parametrize(
+    ("name", "body", "reason"),
+    [
+        ("odd1", 'return "a text"', "let it yield the text"),
+        ("odd2", "import sys; sys.exit(3); yield", "ended with exit"),
+        ("odd3", "yield ragfile.Document('a', 'text', metadata={'x': {1}})", "not JSON"),
+    ],
+)
+def test_a_loader_that_breaks_its_rules_fails_its_file_alone(
+    tmp_path, monkeypatch, name, body, reason
+):
+    space = {"ragfile": ragfile}
+    exec(f"def parse(raw, limits):\n    {body}\n", space)
+    monkeypatch.setattr(plugins, "has", lambda group, asked: asked == name)
+    monkeypatch.setattr(plugins, "load", lambda group, asked: space["parse"])
+    (tmp_path / f"a.{name}").write_text("text")
+    (tmp_path / "b.md").write_text("# Keys\n")
+    sources = [tmp_path / f"a.{name}", tmp_path / "b.md"]
+    report = ragfile.build(sources, tmp_path / "kb.ragfile", embedder="none")
+    assert [reason in failure.reason for failure in report.failures] == [True]
+    assert report.documents == 1

@@ -1,6 +1,8 @@
 """build takes tables and lists of other programs as they are, and a function as the embedder."""
 
+import errno
 import json
+import os
 
 import numpy as np
 import pytest
@@ -142,3 +144,21 @@ def test_an_arrow_table_carries_the_model_so_that_answers_are_equal(tmp_path):
                     for rf in (before, after)
                 ]
                 assert listed[0] == listed[1]
+
+
+def test_a_folder_that_cannot_be_read_is_a_failure_of_the_build(tmp_path, monkeypatch):
+    (tmp_path / "docs" / "closed").mkdir(parents=True)
+    (tmp_path / "docs" / "a.md").write_text("# Keys\n")
+    listed = os.listdir
+
+    def refuse(path="."):
+        if str(path).endswith("closed"):
+            raise PermissionError(errno.EACCES, "Permission denied", path)
+        return listed(path)
+
+    monkeypatch.setattr(os, "listdir", refuse)  # root reads every folder
+    report = ragfile.build(tmp_path / "docs", tmp_path / "kb.ragfile", embedder="none")
+    assert [(f.path, f.reason) for f in report.failures] == [
+        (str(tmp_path / "docs" / "closed"), "Permission denied")
+    ]
+    assert report.skipped == []

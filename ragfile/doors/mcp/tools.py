@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ragfile.doors.mcp.arguments import checked
+from ragfile.doors.mcp.client_metadata import client_metadata
 from ragfile.errors import RagfileError
 from ragfile.search.option_schemas import TOOL
 
@@ -129,7 +130,7 @@ class Tools:
     def _put(
         self, file: str | None, id: str, text: str, metadata: dict[str, Any] | None = None
     ) -> Shown:
-        document = {"id": id, "text": text, "metadata": metadata or {}}
+        document = {"id": id, "text": text, "metadata": client_metadata(metadata)}
         self._change(file, lambda writer: writer.upsert([document]))
         return self._committed(file, f"Stored {id}")
 

@@ -15,6 +15,7 @@ import logging
 import threading
 from typing import TYPE_CHECKING, Any
 
+from ragfile.doors.mcp.client_metadata import client_metadata, origin_of
 from ragfile.doors.server.failures import HttpFailure, failure_of
 from ragfile.doors.server.stored_names import MARK, StoredNames, mark_of
 from ragfile.ground.request_id import request
@@ -91,9 +92,10 @@ def editing(service: Service, name: str, message: str, request_id: str = "") -> 
 def put_document(service: Service, call: Call) -> dict[str, Any]:
     """Store a document under an id, replacing an older one."""
     name, doc_id = call.path["c"], call.path["id"]
+    record = {"id": doc_id, **call.body, "metadata": client_metadata(call.body.get("metadata"))}
     with editing(service, name, f"put {doc_id}", call.request_id) as writer:
         mark = mark_of(writer.take(doc_id))
-        writer.upsert([{"id": doc_id, **call.body}])
+        writer.upsert([record])
     _release(service, name, mark, doc_id)
     return _stored(service, call, doc_id)
 
@@ -313,7 +315,8 @@ def _loaded(service: Service, writer: Editor, upload: Upload, name: str) -> list
     for document in documents:
         document.source = name
         document.tags = tuple(dict.fromkeys([*document.tags, *upload.tags]))
-        document.metadata = {**document.metadata, **upload.metadata, MARK: upload.id}
+        origin = {**origin_of(document.metadata), MARK: upload.id}
+        document.metadata = {**document.metadata, **upload.metadata, **origin}
     upload.chunks = sum(len(split(document, writer.policy)) for document in documents)
     if upload.chunks > service.settings.max_chunks:
         raise LimitError(

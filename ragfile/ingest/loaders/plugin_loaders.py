@@ -8,6 +8,7 @@ A name is a suffix without its dot. Built-in suffixes stay as they are.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import TypeAlias, cast
@@ -42,8 +43,14 @@ def _extracting(name: str, parse: _Parse) -> Callable[[bytes, Limits], Iterator[
     """Return a loader's function that makes Extracted of what a plugin's function yields."""
 
     def extract(raw: bytes, limits: Limits) -> Iterator[Extracted]:
-        for number, found in enumerate(parse(raw, limits), 1):
-            yield _extracted(name, found, number)
+        try:
+            yielded = parse(raw, limits)
+            if isinstance(yielded, str | bytes):
+                raise LoadError(f"the plugin {name} returns a text: let it yield the text")
+            for number, found in enumerate(yielded, 1):
+                yield _extracted(name, found, number)
+        except SystemExit as error:  # the build is not the plugin's to end
+            raise LoadError(f"the plugin {name} ended with exit({error.code!r})") from error
 
     return extract
 
@@ -53,9 +60,17 @@ def _extracted(name: str, found: object, number: int) -> Extracted:
     if isinstance(found, str):
         return Extracted(found, id=own_id)
     if isinstance(found, Document):
+        _check_metadata(name, found)
         return Extracted(
             found.text, metadata=dict(found.metadata), id=found.id or own_id, tags=tuple(found.tags)
         )
     raise LoadError(
         f"the plugin {name} yields texts or ragfile.Document, not {type(found).__name__}"
     )
+
+
+def _check_metadata(name: str, document: Document) -> None:
+    try:
+        json.dumps(dict(document.metadata))
+    except (TypeError, ValueError) as error:
+        raise LoadError(f"the plugin {name} gives metadata that is not JSON: {error}") from error

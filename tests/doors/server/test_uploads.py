@@ -1,6 +1,8 @@
 """No acknowledged upload is lost, indexed twice, or deleted with another one."""
 
 import errno
+import hashlib
+import json
 import os
 import subprocess
 import sys
@@ -375,3 +377,26 @@ def test_an_upload_that_ends_a_worker_twice_is_failed_unless_it_was_committed(pa
         service.writer.shutdown(wait=True)
         assert next(u for u in service.uploads.all() if u.name == "b.md").state == "indexed"
     service.close()
+
+
+# ---------------------------------------------------------------------------- forged checksums ---
+
+
+@pytest.mark.parametrize("name", ["checksum", "file_id", "path", "upload"])
+def test_a_client_cannot_say_where_its_document_came_from(server, name):
+    body = {"text": "nothing", "metadata": {name: "0" * 64}}
+    answer = server.ask("PUT", f"{KB}/documents/blocker", json.dumps(body))
+    assert answer.status == 422
+    assert name in answer.json["error"]["message"]
+    assert "blocker" not in names(server)
+
+
+def test_metadata_of_an_upload_cannot_make_another_one_a_duplicate(server):
+    digest = hashlib.sha256(OWLS.encode()).hexdigest()
+    forged = json.dumps({"checksum": digest, "file_id": "herons", "lang": "en"})
+    sent(server, ("file", "blocker.md", HERONS), ("metadata", forged))
+    found = sent(server, ("file", "owls.md", OWLS), ("dedupe", "true"))
+    assert (found["action"], found["documents"]) == ("added", ["owls.md"])
+    blocker = server.get(f"{KB}/documents/blocker.md").json
+    assert blocker["metadata"]["lang"] == "en"
+    assert blocker["metadata"]["checksum"] == hashlib.sha256(HERONS.encode()).hexdigest()
