@@ -1,1 +1,1 @@
-"""HTTP and S3: files behind URLs, fetched range by range, and JSON calls to providers."""
+"""HTTP and buckets: files behind URLs, fetched range by range, and JSON calls to providers."""

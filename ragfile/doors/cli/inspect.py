@@ -74,11 +74,13 @@ def _show_plugins(as_json: bool) -> None:
 
 def _sources(rf: KnowledgeBase | PairFile, root: str | None) -> dict[str, int] | None:
     """Return how many files of a folder differ from the file; None without a folder."""
+    if root is None:
+        return None
     from ragfile.search.file_rows import FileRows
     from ragfile.write.source_state import source_state
 
     rows = getattr(rf, "rows", None)
-    if root is None or not isinstance(rows, FileRows) or is_remote(rows.path):
+    if not isinstance(rows, FileRows) or is_remote(rows.path):
         return None
     return source_state(rows, root)._asdict()
 
