@@ -40,5 +40,8 @@ docs: web             ## build the website in build/site; needs pip install -e "
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build
 	! grep -rlE '<(script|link)[^>]*(src|href)="?https?://' build/site --include='*.html'
 
+release-check: setup    # everything that a release does, but the upload: RELEASE.md
+	tools/release_check.sh
+
 clean:                ## delete everything that was built
 	rm -rf build dist .venv .venv-sanitize ragfile/_core*.c ragfile/*.so *.egg-info

@@ -1,4 +1,4 @@
-"""Measure recall and time of searches with less effort, beside other engines.
+"""Measure recall and CPU time of approximate searches (`effort` below exact), beside other engines.
 
     python bench/effort.py --passages P.jsonl.xz --questions short.txt long.txt --rows 1000000
 
@@ -6,8 +6,8 @@ The passages (one JSON object with a `text` per line, plain or .xz) are grown to
 each row is part of one passage followed by part of a similar one. The built-in model embeds rows
 and questions. All engines search the same vectors on one thread; recall is relative to our exact
 answer. The others are faiss IVF and HNSW, hnswlib, usearch, svs, turbovec and zvec, if installed.
-CPU milliseconds per question, one at a time, the best of several rounds in turns; builds are CPU
-seconds.
+Times are CPU milliseconds per question, one at a time, the best of several rounds in turns; build
+times are CPU seconds.
 """
 
 import argparse

@@ -26,13 +26,13 @@ def steps(args, kb):
     data = ["--passages", args.passages, "--questions", *args.questions]
     yield "vectors_own", ["vectors_own.py", *data, "--json"]
     yield "filters", ["filters.py", *data, "--json"]
-    yield "batches", ["batches.py", kb, *args.questions, "--json"]
+    yield "batches", ["batches_and_loops.py", kb, *args.questions, "--json"]
     yield "service", ["service.py", kb, *args.questions, "--json"]
     yield "bm25_build", ["bm25.py", "build", "--passages", args.passages]
     yield "bm25", ["bm25.py", "query", "--short", args.questions[0], "--long", args.questions[-1]]
     yield "pipeline", ["pipeline.py", args.passages, args.questions[0], args.questions[-1]]
     yield "building", ["building.py", args.passages, "--chunks", "100000", "--json"]
-    for name in ("open", "lookup", "living", "columns", "ragmd"):
+    for name in ("open", "pairs_lookup", "living", "cold_columns", "ragmd"):
         yield name, [f"{name}.py"]
 
 

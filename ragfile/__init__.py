@@ -20,6 +20,7 @@ _HOMES = {
     "Document": "records",
     "Editor": "write.editor",
     "Embedder": "embedding.protocol",
+    "Folder": "folder",
     "FormatError": "errors",
     "Hit": "records",
     "Hits": "records",
@@ -50,7 +51,7 @@ _HOMES = {
     "compress": "canonical",
     "convert": "exchange.conversion",
     "create": "write.writer",
-    "edit": "write.editor",
+    "edit": "opener",
     "fuse": "canonical",
     "index": "canonical",
     "log": "write.history",
@@ -63,12 +64,12 @@ _HOMES = {
     "rerank": "canonical",
     "retrieve": "canonical",
     "sign": "opener",
-    "sign_bundle": "exchange.bundles",
+    "sign_bundle": "exchange.signature_bundles",
     "site": "doors.site.static_site",
     "stale": "write.history",
     "sync": "write.source_sync",
     "verify": "opener",
-    "verify_bundle": "exchange.bundles",
+    "verify_bundle": "exchange.signature_bundles",
     "write_pairs": "file.pairs_writer",
 }
 __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]  # the table is its one source
@@ -101,20 +102,22 @@ if TYPE_CHECKING:
     from ragfile.errors import RemoteError as RemoteError
     from ragfile.errors import SignatureError as SignatureError
     from ragfile.errors import VersionError as VersionError
-    from ragfile.exchange.bundles import sign_bundle as sign_bundle
-    from ragfile.exchange.bundles import verify_bundle as verify_bundle
     from ragfile.exchange.conversion import convert as convert
     from ragfile.exchange.pull import PullReport as PullReport
     from ragfile.exchange.pull import pull as pull
+    from ragfile.exchange.signature_bundles import sign_bundle as sign_bundle
+    from ragfile.exchange.signature_bundles import verify_bundle as verify_bundle
     from ragfile.file.custom_sections import register as register
     from ragfile.file.pairs import PairFile as PairFile
     from ragfile.file.pairs_writer import write_pairs as write_pairs
     from ragfile.file.signatures import Signature as Signature
+    from ragfile.folder import Folder as Folder
     from ragfile.ground.signing_keys import new_key as new_key
     from ragfile.ingest.analysis import Analysis as Analysis
     from ragfile.ingest.chunker import Policy as Policy
     from ragfile.ingest.loaders.contract import Limits as Limits
     from ragfile.knowledge_base import KnowledgeBase as KnowledgeBase
+    from ragfile.opener import edit as edit
     from ragfile.opener import open as open
     from ragfile.opener import sign as sign
     from ragfile.opener import verify as verify
@@ -130,7 +133,6 @@ if TYPE_CHECKING:
     from ragfile.write.builder import build as build
     from ragfile.write.compaction import compact as compact
     from ragfile.write.editor import Editor as Editor
-    from ragfile.write.editor import edit as edit
     from ragfile.write.history import log as log
     from ragfile.write.history import stale as stale
     from ragfile.write.reindex import reindex as reindex

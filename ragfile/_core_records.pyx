@@ -1,4 +1,7 @@
-"""Documents, chunks, compressed streams and metadata columns of a segment; exchange formats."""
+"""Documents, chunks, ids, compressed streams and metadata columns of a segment; Arrow and .ragmd.
+
+Opens no file: it reads Sections of _core, which also has files and pairs.
+"""
 
 from array import array
 

@@ -25,7 +25,7 @@ import numpy as np
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError, VersionError
 from ragfile.exchange import origin
-from ragfile.file import config, consistency, filters, sample_rows, stale_records
+from ragfile.file import config, consistency, filters, hidden_documents, sample_rows, stale_records
 from ragfile.file.pairs import PairFile
 from ragfile.file.row_segment import RowSegment
 from ragfile.ground import system
@@ -205,6 +205,8 @@ def _whole(reader: _core.Reader, segments: list[RowSegment]) -> Found:
     if reader.has("rag.stale"):
         found["stale"] = stale_records.read_stale(reader, "")
         _refuse(consistency.stale_faults(found["stale"], segments))
+    if reader.has("rag.hidden"):
+        found["hidden"] = hidden_documents.read_hidden(reader, "")
     if (section := reader.section("rag.origin")) is not None:
         stream = _core.Stream(section)
         found["origin"] = origin.read(stream.read(0, stream.size))
@@ -455,7 +457,7 @@ def pipeline(folder: str, report: Report = print) -> Outcome:
     """Test the package with the vectors of loading, chunking, fusion, filters and search."""
     passed = failed = 0
     for name, check in (("normalization", _normalizes), ("chunks", _cuts), ("sections_3", _cuts), ("paths", _leads), ("context", _turns), ("fusion", _fuses), ("filters", _filters),
-                        ("search", _searches)):  # fmt: skip
+                        ("search", _searches), ("evidence", _searches)):  # fmt: skip
         path = os.path.join(folder, f"{name}.json")
         if not os.path.exists(path):
             continue
@@ -532,7 +534,8 @@ def _searches(golden: Found) -> Iterator[bool]:
 
     with system.temporary_folder() as folder:
         path = os.path.join(folder, "kb")
-        with create(path, analysis=Analysis(stemmer="none", stop_words="none")) as w:
+        plain, kept = Analysis(stemmer="none", stop_words="none"), {"method": "calibrated"}
+        with create(path, analysis=plain, config={"fusion": kept}) as w:
             vectors = [chunk["vector"] for chunk in golden["corpus"]]
             w.add(
                 [{k: v for k, v in chunk.items() if k != "vector"} for chunk in golden["corpus"]],

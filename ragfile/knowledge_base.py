@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import logging
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator
 from types import TracebackType
 from typing import (
     TYPE_CHECKING,
@@ -54,6 +54,7 @@ from ragfile.search.opener import FileOpener
 from ragfile.search.question import Question
 from ragfile.search.result_columns import ResultColumns
 from ragfile.search.retriever_fusion import Part
+from ragfile.search.support import AskedQuestion
 from ragfile.types import (
     FieldWeights,
     Float32s,
@@ -443,6 +444,12 @@ class KnowledgeBase:
         """Record in an answer how it was made, and log it."""
         hits.timings, hits.request_id = question.notes.spent, request_id
         hits.generation = opened.rows.generation
+        if question.mode != "keyword" and question.without is None:  # not by name, not by likeness
+            hits.asked = asked = AskedQuestion(
+                opened.retrieval, question.texts[i], question.vectors is None
+            )
+            for hit in hits:
+                hit.asked = asked
         self.counters["searches"] += 1
         if search_log.log.isEnabledFor(logging.INFO):
             search_log.write(self.path, question, i, hits)
@@ -461,7 +468,7 @@ class KnowledgeBase:
     ) -> Answer | Events:
         """Answer a question with checked citations.
 
-        Without `model`, the answer is made of sentences of the file.
+        Without `model`, the answer quotes the file.
 
             answer = rf.ask("how often are keys rotated?", model="openai:gpt-4.1-mini")
             print(answer.text, answer.citations)
@@ -657,19 +664,6 @@ class KnowledgeBase:
             asked = {term for term, _ in rows.lexicon.terms(query)}
             found = [p for p in highlight_spans.places(rows.lexicon, text) if p.term in asked]
         return excerpts.excerpt(text, found, size)
-
-    def nearness(self, question: str, hits: Sequence[Hit]) -> float:
-        """Return how near the nearest of some hits is to a question in meaning.
-
-        Args:
-            question: The question that found the hits.
-            hits: Hits with a score by vector; others are ignored.
-
-        Returns:
-            The best vector score, in standard deviations above the mean score of the file's sample. -inf
-            if no hit has a vector score, or the question cannot be embedded.
-        """
-        return self._now().retrieval.nearness(question, hits)
 
     def _kept(self, opened: Opened, known: Hits, question: Question, request_id: str) -> Hits:
         """Return a copy of a cached answer."""
@@ -951,7 +945,13 @@ def _text_of(rows: OpenRows, passage: Hit | Chunk | Candidate | int) -> str:
 def _given(hits: Hits) -> Hits:
     """Return a copy of a new answer for its caller; the original stays in the cache."""
     copies = _copied(hits)
-    copies.request_id, copies.generation = hits.request_id, hits.generation
+    copies.request_id, copies.generation, copies.asked = (
+        hits.request_id,
+        hits.generation,
+        hits.asked,
+    )
+    for hit in copies:
+        hit.asked = hits.asked
     return copies
 
 

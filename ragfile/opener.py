@@ -6,33 +6,54 @@ import contextlib
 import os
 import warnings
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, TypeAlias, TypedDict, Unpack, overload
+from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, cast, overload
 
 from ragfile import _core
 from ragfile.embedding.protocol import Embedder
 from ragfile.errors import FormatError, RemoteError, SignatureError
+from ragfile.file.config import config_of
+from ragfile.file.container import TAIL
 from ragfile.file.pairs import PairFile
 from ragfile.file.snapshot import open_snapshot
 from ragfile.file.source import FileSource, RemoteSource
 from ragfile.ground.annotations import deferred
+from ragfile.ground.json_values import is_object
+from ragfile.ground.missing_files import explained
 from ragfile.ground.offline import is_offline, why
 from ragfile.ground.urls import is_dataset, is_remote, local_path, shown
 from ragfile.ground.whole_numbers import whole
 from ragfile.knowledge_base import KnowledgeBase
+from ragfile.search.current import Embedding
 from ragfile.search.file_rows import FileRows
-from ragfile.types import Dialect, PairStrategy, StrPath
+from ragfile.types import Dialect, Fields, PairStrategy, StrPath
 
 if TYPE_CHECKING:
+    from contextlib import ExitStack
+
     from ragfile.file.signatures import Signature
     from ragfile.file.source import ByteSource
     from ragfile.ground.signing_keys import PrivateKey, PublicKey
+    from ragfile.ingest.chunker import Policy
+    from ragfile.layers.agreement import Layer
+    from ragfile.layers.open_layers import Layers
     from ragfile.shards.executors import ExecutorChoice
+    from ragfile.write.editor import Editor
 else:
+    Editor = deferred("ragfile.write.editor", "Editor")
+    Layers = deferred("ragfile.layers.open_layers", "Layers")
+    Policy = deferred("ragfile.ingest.chunker", "Policy")
     ExecutorChoice = deferred("ragfile.shards.executors", "ExecutorChoice")
     PrivateKey = deferred("ragfile.ground.signing_keys", "PrivateKey")
     PublicKey = deferred("ragfile.ground.signing_keys", "PublicKey")
     Signature = deferred("ragfile.file.signatures", "Signature")
 
+# A str is a sequence of str, too: these types are not.
+LayerPaths: TypeAlias = (
+    list[str]
+    | list[os.PathLike[str]]
+    | list[StrPath | KnowledgeBase]
+    | tuple[StrPath | KnowledgeBase, ...]
+)
 HEAD = 1 << 16  # bytes that determine the format of a file
 
 
@@ -65,6 +86,13 @@ def open(
 ) -> KnowledgeBase: ...  # fmt: skip
 @overload
 def open(
+    path: LayerPaths, *, embedder: str | Embedder | None = None,
+    strict: bool = False, embedding_cache: StrPath | bool | None = None, cache: StrPath | None = None,
+    offline: bool = False, redirects: bool = False,
+    trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
+) -> Layers: ...  # fmt: skip
+@overload
+def open(
     path: StrPath, *, dialect: Dialect, dim: int | None = None, cache: StrPath | None = None,
     offline: bool = False, redirects: bool = False,
 ) -> PairFile: ...  # fmt: skip
@@ -74,7 +102,8 @@ def open(
     redirects: bool = False,
 ) -> PairFile: ...  # fmt: skip
 def open(
-    path: StrPath, *, embedder: str | Embedder | None = None, dim: int | None = None, dialect: Dialect = "auto",
+    path: StrPath | LayerPaths, *,
+    embedder: str | Embedder | None = None, dim: int | None = None, dialect: Dialect = "auto",
     generation: int = 0, strict: bool = False, embedding_cache: StrPath | bool | None = None,
     cache: StrPath | None = None, offline: bool = False, redirects: bool = False,
     trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
@@ -89,7 +118,9 @@ def open(
     Args:
         path: a file, a dataset (a folder, or a bucket's URL that ends with "/"), or a URL (https, http,
             s3, gs, az, hf, file). Of a remote 1.0 file only the needed bytes are fetched; other formats are
-            fetched whole.
+            fetched whole. A list opens several as layers, the lowest first: the answers are those of one
+            file in which each layer's documents were upserted. A layer can be a knowledge base that is
+            open already; it then stays open when the view is closed.
         embedder: a name, or an object that turns questions into vectors. Default: the file's model.
         dim: for a 0.1.0 file: components of a vector, if the file does not record them.
         dialect: for a 0.1.0 file: "strict", "reference" (files of the reference script) or "auto"
@@ -118,6 +149,15 @@ def open(
         SignatureError: none of the trusted keys signed the file.
         RemoteError: a URL cannot be read, or offline is set.
     """
+    if not isinstance(path, str | os.PathLike):
+        refused: dict[str, object] = {
+            "generation": generation, "dim": dim, "pin": pin, "executor": executor, "workers": workers,
+            "allow_partial": allow_partial, "dialect": dialect != "auto",
+        }  # fmt: skip
+        return _open_layers(
+            path, refused, Embedding(embedder, embedding_cache, offline),
+            {"strict": strict, "cache": cache, "redirects": redirects, "trusted": trusted},
+        )  # fmt: skip
     path = local_path(path if isinstance(path, str) else _text_of(path))
     generation = whole(generation, "generation", 0)
     if is_remote(path) and (offline or is_offline()):
@@ -137,7 +177,8 @@ def open(
             path, cache, redirects, embedder=embedder, dim=dim, dialect=dialect, generation=generation, strict=strict,
             embedding_cache=embedding_cache, trusted=trusted,
         )  # fmt: skip
-    head = bytes(memoryview(_map_of(path))[:HEAD])  # a map does not block on a pipe
+    source = FileSource(path)
+    head = bytes(memoryview(source.begin().map)[:HEAD])  # a map does not block on a pipe
     _refuse_unsigned(path, head, trusted)
     if pin and head[:8] != b"RAGFILE\1":
         raise ValueError(f"{os.fspath(path)}: pin=True is for files of version 1.0")
@@ -153,6 +194,7 @@ def open(
             offline=offline,
             trusted=trusted,
             pin=pin,
+            source=source,
         )
     options: _Options = {
         "embedder": embedder,
@@ -168,6 +210,122 @@ def open(
     raise FormatError(f"{os.fspath(path)}: not a RAGFile: {_content(path, head)}", at=0)
 
 
+def _open_layers(
+    paths: LayerPaths, refused: dict[str, object], embedding: Embedding,
+    options: dict[str, Any],
+) -> KnowledgeBase:  # fmt: skip
+    """Open files as layers; `refused` are the options that only one file has."""
+    from ragfile.layers.open_layers import Layers, LayersOpener
+
+    given = next((name for name, value in refused.items() if value), None)
+    if given is not None:
+        raise ValueError(f"{given}= is for one file, not for layers: open the layer alone")
+    if isinstance(paths, bytes | bytearray):
+        raise TypeError("a path is a str or an os.PathLike of str, not bytes")
+    if not paths:
+        raise TypeError("layers are a list of paths, the lowest first; give at least one")
+    kept = [part for part in paths if isinstance(part, KnowledgeBase)]
+    asked = next((name for name, value in options.items() if value), None)
+    if kept and asked is not None:
+        raise ValueError(
+            f"{asked}= is not checked for a layer that is open already: open it with it"
+        )
+    with contextlib.ExitStack() as opened:
+        parts = [_layer(part, embedding.offline, options, opened) for part in paths]
+        found = Layers(LayersOpener(parts, kept), embedding)
+        opened.pop_all()
+    return found
+
+
+def _layer(
+    part: StrPath | KnowledgeBase, offline: bool, options: dict[str, Any], opened: ExitStack
+) -> KnowledgeBase:
+    """Return a layer, opened if it is a path; `opened` closes it again after an error."""
+    if isinstance(part, KnowledgeBase):
+        return part
+    found = cast("KnowledgeBase | PairFile", open(part, offline=offline, **options))
+    opened.enter_context(found)
+    if isinstance(found, PairFile):
+        raise FormatError(
+            f"{os.fspath(part)}: a 0.1.0 file has no documents to layer: "
+            "`ragfile convert` makes a 1.0 file of it"
+        )
+    return found
+
+
+def edit(
+    path: StrPath | LayerPaths, *, embedder: str | Embedder | None = None,
+    chunking: Policy | str | Fields | None = None, created: int | None = None, message: str = "",
+    accept_loss: bool = False, embedding_cache: StrPath | bool | None = None, wait: float | None = None,
+    parity: int | None = None, keep: int | str | None = None,
+) -> Editor:  # fmt: skip
+    """Start the next commit of a file, which takes effect when the `with` block ends without an error.
+
+        with ragfile.edit("kb.ragfile", message="Remove an old page") as writer:
+            writer.delete(["old.md"])
+
+    Args:
+        path: The file to edit. Of a list of layers, the last one takes all changes; it is made with
+            the settings of the first if it does not exist.
+        embedder: The embedder for new chunks. Defaults to the file's own; another model is refused.
+        chunking: A chunk policy for added documents, recorded as the file's new policy. Documents
+            split by the old one are listed by `stale()`.
+        created: Time of the commit in ns since 1970. Defaults to `SOURCE_DATE_EPOCH`, else the clock.
+        message: A message for the log.
+        accept_loss: Continue from the previous commit if the newest one is damaged.
+        embedding_cache: A folder that keeps vectors between runs; True chooses the default folder.
+        wait: Seconds to wait for other writers, in order of arrival; 0 refuses at once. Defaults to
+            `RAGFILE_WAIT`, else 30.
+        parity: Size of the recovery data in per cent, from this commit on; 0 removes it. Defaults to
+            the file's own.
+        keep: The generations to keep when the file has grown to three times its live content: a
+            number of the newest, those since a date (`"2026-01-31"`), or `"all"`. Recorded. Defaults
+            to the file's own choice, which is the newest alone for files that were never edited
+            before, and all for files of earlier versions.
+
+    Returns:
+        An editor, to be used in a `with` block.
+
+    Raises:
+        LockedError: Another writer still holds the file, or this thread does.
+        CorruptError: The newest commit is damaged, and `accept_loss` is false.
+        ModelError: `embedder` is not the model of the file, or layers do not agree.
+        VersionError: A newer ragfile wrote the file.
+    """
+    from ragfile.write.editor import edit as edit_file
+
+    options: dict[str, Any] = {
+        "embedder": embedder, "chunking": chunking, "created": created, "message": message,
+        "accept_loss": accept_loss, "embedding_cache": embedding_cache, "wait": wait,
+        "parity": parity, "keep": keep,
+    }  # fmt: skip
+    if isinstance(path, str | os.PathLike):
+        return edit_file(path, **options)
+    return _edit_layers(path, options)
+
+
+def _edit_layers(paths: LayerPaths, options: dict[str, Any]) -> Editor:
+    """Start the next commit of the last of some layers."""
+    from ragfile.write.editor import Editor as FileEditor
+    from ragfile.write.new_layer import create_layer
+
+    *below, top = paths
+    if isinstance(top, KnowledgeBase):
+        raise TypeError("the last layer takes the changes: give its path")
+    if is_remote(top) or os.path.isdir(top):
+        raise ValueError(
+            f"{shown(os.fspath(top))}: the last layer takes the changes: it is a local file"
+        )
+    if not below:
+        return edit(top, **options)
+    with contextlib.ExitStack() as opened:
+        parts = [_layer(part, False, {}, opened) for part in below]
+        rows: list[Layer] = [part.rows for part in parts]
+        if not os.path.exists(top):
+            create_layer(top, rows[0])
+        return FileEditor(top, below=rows, **options)
+
+
 def _text_of(path: StrPath) -> str:
     """Return a path as text; TypeError for bytes and other objects."""
     found: object = os.fspath(path)
@@ -176,21 +334,10 @@ def _text_of(path: StrPath) -> str:
     return found
 
 
-def _map_of(path: StrPath) -> _core.Map:
-    """Map a file; for a missing one, name the command that makes it."""
-    try:
-        return _core.Map(path)
-    except FileNotFoundError as error:
-        import shlex  # only a missing file needs it
-
-        name = shlex.quote(os.fspath(path) or "kb.ragfile")
-        why = f"{error.strerror}; `ragfile build FOLDER -o {name}` makes one"
-        raise FileNotFoundError(error.errno, why, os.fspath(path)) from None
-
-
 def open_passages(
-    path: StrPath, *, dim: int | None = None, **options: Unpack[_PassageOptions]
-) -> KnowledgeBase:
+    path: StrPath | LayerPaths, *, dim: int | None = None,
+    **options: Unpack[_PassageOptions],
+) -> KnowledgeBase:  # fmt: skip
     """Open a knowledge base as `open()` does; the pairs of a 0.1.0 file become passages in memory.
 
     Args:
@@ -198,6 +345,10 @@ def open_passages(
         dim: The length of the vectors of a 0.1.0 file that does not record it.
         **options: Options of `open()`. A 0.1.0 file takes only those about embedding.
     """
+    if not isinstance(path, str | os.PathLike):
+        layers: dict[str, Any] = {"dim": dim, **options}
+        view: KnowledgeBase = open(path, **layers)
+        return view
     opened = open(path, **options)
     if not isinstance(opened, PairFile):
         return opened
@@ -354,6 +505,8 @@ def verify(
 
     Returns:
         A list of faults (kind, offset, description, section), empty for an intact file, and counts by name.
+        `"tail"` counts the bytes after the newest commit. They belong to a commit that is being written,
+        or whose writer died, and are no fault.
 
     Raises:
         FormatError: the file cannot be opened at all.
@@ -370,7 +523,8 @@ def verify(
         mapped = remotely(path)
         mapped.fetch_all()
     else:
-        mapped = _core.Map(path)
+        with explained(path):
+            mapped = _core.Map(path)
     if _is_ragmd(path, bytes(memoryview(mapped)[:8])):
         from ragfile.exchange.collection_source import loaded, parsed
 
@@ -380,7 +534,13 @@ def verify(
     if mapped.header()[0] == 0:
         _refuse_unsigned(path, b"", keys)
         return _verify_pairs(PairFile.over(mapped, dialect="strict"))
-    faults, counts = _core.Reader(mapped).verify(full)
+    reader = _core.Reader(mapped)
+    found, counts = reader.verify(full)
+    faults = [fault for fault in found if fault[2] != TAIL]
+    counts |= {
+        "faults": counts["faults"] - (len(found) - len(faults)),
+        "tail": reader.commit["tail"],
+    }
     if not faults:
         faults = _disagreements(path, mapped)
     if full and not faults and isinstance(mapped, _core.Map):
@@ -390,7 +550,17 @@ def verify(
     if keys is not None:
         faults += _forgeries(path, mapped, keys)
     counts["faults"] = max(counts["faults"], len(faults))
-    return faults, counts
+    return faults, counts | _forgotten(path, mapped)
+
+
+def _forgotten(path: StrPath, mapped: _core.Map | _core.Remote) -> dict[str, int]:
+    """Return the number of forgotten memories with bytes in the file; nothing for other files."""
+    try:
+        record = config_of(_core.Reader(mapped), os.fspath(path))
+    except FormatError:
+        return {}
+    memory = record.get("memory")
+    return {"forgotten": len(memory.get("forgotten", ()))} if is_object(memory) else {}
 
 
 def _forgeries(

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from gc import get_referents
 from itertools import combinations, groupby
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Protocol, Self, TypeVar, cast
 
 from ragfile.errors import CorruptError
 from ragfile.ground.annotations import deferred
@@ -318,11 +318,12 @@ class _Unread:
     """
 
     found_in: tuple[Any, Any, tuple[str, ...]]
+    asked: HitQuestion | None
 
     if (
         not TYPE_CHECKING
     ):  # mypy misses slots of a base; with __getattr__, misspelt names would pass
-        __slots__ = ("found_in",)
+        __slots__ = ("asked", "found_in")
 
         def __getattr__(self, name: str) -> object:
             part = PART_OF.get(name)
@@ -384,6 +385,7 @@ class Hit(_Unread):
         hit = cls.__new__(cls)
         hit.found_in, hit.score = (reader, key, ALL_PARTS), score
         hit.score_type, hit.scores = score_type, scores
+        hit.asked = None
         return hit
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -414,6 +416,12 @@ class Hit(_Unread):
         """A UUID of document id and chunk index, equal on every machine."""
         return chunk_uuid(self.doc_id, self.chunk_index)
 
+    @property
+    def missing(self) -> list[str]:
+        """The question's words that the passage does not have; empty after unpickling."""
+        asked: HitQuestion | None = getattr(self, "asked", None)
+        return [] if asked is None else asked.missing(self)
+
     def context(self, *, before: int = 1, after: int = 1) -> Stretch:
         """Return the document's text around this chunk, without gaps, read from the open file.
 
@@ -433,6 +441,18 @@ class Hit(_Unread):
         return text
 
     @property
+    def lines(self) -> tuple[int, int] | None:
+        """The first and last line of a passage of source code in its file, from 1.
+
+        None for other passages, and after unpickling.
+        """
+        if not _is_filled(self, "found_in"):
+            return None
+        reader, key, _ = self.found_in
+        found: tuple[int, int] | None = reader.lines(key)
+        return found
+
+    @property
     def vector(self) -> Floats | None:
         """The stored vector, read from the open file; None without one, or after unpickling."""
         if not _is_filled(self, "found_in"):
@@ -450,6 +470,74 @@ _FILLED = {
 }
 
 
+NAMED = 6  # missing words in a refusal
+
+
+class Support(NamedTuple):
+    """How much of a question the passages of an answer have.
+
+    Attributes:
+        share: The largest share of the question's terms in one passage, by weight, from 0 to 1.
+        needed: The share that supports an answer.
+        missing: Words of the question that no passage has, in order.
+        terms: Number of terms of the question.
+        is_near: Whether a passage is near in meaning.
+        strong: The share from which the support is strong.
+    """
+
+    share: float = 0.0
+    needed: float = 1.0
+    missing: tuple[str, ...] = ()
+    terms: int = 0
+    is_near: bool = False
+    strong: float = 1.0
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether the passages support an answer."""
+        return self.is_near or bool(self.terms and self.share >= self.needed)
+
+    @property
+    def strength(self) -> Literal["strong", "fair", "weak"]:
+        """The support in one word."""
+        if not self.is_enough:
+            return "weak"
+        return "strong" if self.share >= self.strong else "fair"
+
+    def remark(self) -> str:
+        """Return the word with the missing words, for people and models; "" for strong support."""
+        if self.strength == "strong" or not self.terms:
+            return ""
+        found = f"{self.strength} support for an answer"
+        named = ", ".join(self.missing[:NAMED])
+        return f"{found}; no passage has: {named}" if named else found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the support as a dict, ready for JSON."""
+        return {
+            "strength": self.strength, "share": round(self.share, 3), "needed": round(self.needed, 3),
+            "missing": list(self.missing),
+        }  # fmt: skip
+
+    def refusal(self) -> str:
+        """Return the text that replaces an answer."""
+        if not self.terms:
+            return "Nothing here supports an answer: the question has no words to look for."
+        named = ", ".join(self.missing[:NAMED])
+        lacking = f"; the nearest do not have: {named}" if named else ""
+        has = "no passage has any word of the question"
+        if self.share:
+            has = f"no passage has more than {self.share:.0%} of the question"
+        return f"Nothing here supports an answer: {has}{lacking}."
+
+
+class HitQuestion(Protocol):
+    """The question that found some hits."""
+
+    def missing(self, hit: Hit, /) -> list[str]: ...
+    def support(self, hits: Sequence[Hit], /) -> Support: ...
+
+
 class Hits(list[Hit]):
     """A list of Hit, best first.
 
@@ -464,6 +552,7 @@ class Hits(list[Hit]):
     """
 
     __slots__ = (
+        "asked",
         "degraded",
         "estimated_recall",
         "generation",
@@ -473,6 +562,7 @@ class Hits(list[Hit]):
         "timings",
     )
 
+    asked: HitQuestion | None
     degraded: str
     generation: int
     request_id: str
@@ -492,6 +582,7 @@ class Hits(list[Hit]):
         self.degraded, self.request_id, self.generation = degraded, "", 0
         self.timings = {} if timings is None else timings
         self.missing_shards, self.skipped, self.estimated_recall = (), 0, 1.0
+        self.asked = None
 
     @property
     def exact(self) -> bool:
@@ -502,6 +593,17 @@ class Hits(list[Hit]):
     def complete(self) -> bool:
         """Whether the whole collection was searched."""
         return not self.missing_shards
+
+    @property
+    def support(self) -> Support | None:
+        """How much of the question the first five passages have; None after unpickling."""
+        return None if self.asked is None else self.asked.support(self)
+
+    @property
+    def weak(self) -> bool:
+        """Whether nothing here supports an answer: the file is probably about something else."""
+        found = self.support
+        return found is not None and bool(found.terms) and not found.is_enough
 
     def groups(self) -> list[list[Hit]]:
         """Return runs of hits of one document, as `group=` orders them."""

@@ -59,7 +59,7 @@ Errors: TypeAlias = Literal["strict", "replace"]
 
 Format: TypeAlias = Literal[
     "ragmd", "ragfile", "ragfile-0.1", "faiss+json", "parquet", "jsonl", "sqlite-vec", "duckdb", "npy+jsonl", "ragged-mmap", "pgvector", "chroma",
-    "qdrant", "csv", "langchain-faiss", "lancedb", "milvus-lite", "txtai",
+    "qdrant", "csv", "langchain-faiss", "lancedb", "milvus-lite", "txtai", "postgresql",
 ]  # fmt: skip
 """The stores that ragfile.convert knows."""
 

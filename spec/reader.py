@@ -34,7 +34,8 @@ KNOWN = (
     "vector", "keyword", "rag.keys", "rag.shadow", "rag.planes", "rag.clusters", "rag.clustered",
     "rag.terms", "rag.postings", "rag.terms.N", "rag.postings.N", "rag.chunks", "rag.documents",
     "rag.ids", "rag.text", "rag.meta", "rag.bare", "rag.sample", "rag.fine", "rag.columns",
-    "rag.tombs", "rag.gone", "rag.config", "rag.merged", "rag.stale", "rag.origin",
+    "rag.tombs", "rag.gone", "rag.sections", "rag.config", "rag.merged", "rag.stale",
+    "rag.hidden", "rag.origin",
     "rag.frequencies", "rag.parity", "rag.seal", "rag.signatures",
 )  # fmt: skip
 RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
@@ -601,7 +602,12 @@ def table(data, found):
     need(1 <= coming < 1 << 32, at + 48, "2.3", "next segment number out of range")
     listed = segment_table(data, segments_at, segments, coming, generation)
     texts = section_names(data, at, names_at, names, entries)
-    sections = entry_table(data, found, texts, {s["number"] for s in listed}, start)
+    rows = range(at + 64, segments_at, 64)
+    stated = [entry_of(data, row, name) for row, name in zip(rows, texts, strict=True)]
+    numbers = {s["number"] for s in listed}
+    entries_check(stated, found, numbers, start)
+    sections = with_lists(data, stated)
+    entries_check(sections, found, numbers, start)
     words = data[names_at + names : at + size].decode(errors="replace")
     abandoned = {"at": earliest, "end": start, "hash": number(data, at + 56)}
     return (
@@ -653,17 +659,23 @@ def section_names(data, toc, at, size, count):
     return names
 
 
-def entry_table(data, found, names, numbers, start):
-    sections, past, generation = [], 4096, found["generation"]
-    for row, name in enumerate(names):
-        row = found["toc"] + 64 + 64 * row
-        flags, segment, _, reserved = (number(data, row + j, 4) for j in (0, 4, 8, 12))
-        written, at, size, items, hashed, reserved_too = (
-            number(data, row + j) for j in (16, 24, 32, 40, 48, 56)
-        )
-        end, own = at + extent(size), written == generation
-        need(flags < 4, row, "2.3", "a flag that is not defined", "version")
-        need(reserved == reserved_too == 0, row, "2.3", "reserved bytes are not zero")
+def entry_of(data, row, name):
+    """Read an entry of the table."""
+    flags, segment, reserved = (number(data, row + j, 4) for j in (0, 4, 12))
+    fields = ("generation", "at", "size", "items", "hash")
+    values = (number(data, row + j) for j in (16, 24, 32, 40, 48))
+    need(flags < 4, row, "2.3", "a flag that is not defined", "version")
+    need(reserved == number(data, row + 56) == 0, row, "2.3", "reserved bytes are not zero")
+    section = {"name": name, "segment": segment, **dict(zip(fields, values, strict=True))}
+    return section | {"flags": flags, "row": row}
+
+
+def entries_check(sections, found, numbers, start):
+    """Check the entries of a generation by 2.3."""
+    past, generation, names = 4096, found["generation"], set()
+    for section in sections:
+        row, at, written, name = (section[key] for key in ("row", "at", "generation", "name"))
+        end, own = at + extent(section["size"]), written == generation
         need(
             at % 64 == 0 and past <= at and end <= found["toc"],
             row,
@@ -677,34 +689,65 @@ def entry_table(data, found, names, numbers, start):
             "2.3",
             "an extent outside its commit",
         )
-        need(items <= 1 << 40, row, "2.3", "more than 2^40 items")
+        need(section["items"] <= 1 << 40, row, "2.3", "more than 2^40 items")
+        segment = section["segment"]
         need(segment == 0 or segment in numbers, row, "2.3", "a segment that is not listed")
         need(
-            not flags & 1 or re.sub(r"\.[0-9]+$", ".N", name) in KNOWN,
+            not section["flags"] & 1 or re.sub(r"\.[0-9]+$", ".N", name) in KNOWN,
             row,
             "2.3",
             "a must-understand section that this reader does not know",
             "version",
         )
-        need(
-            all((name, segment) != (s["name"], s["segment"]) for s in sections),
-            row,
-            "2.3",
-            "name and segment twice",
-        )
-        sections.append(
-            {
-                "name": name,
-                "segment": segment,
-                "at": at,
-                "size": size,
-                "items": items,
-                "generation": written,
-            }
-        )
-        sections[-1] |= {"flags": flags, "hash": hashed, "row": row}
+        need((name, segment) not in names, row, "2.3", "name and segment twice")
+        names.add((name, segment))
         past = end
-    return sections
+
+
+def with_lists(data, stated):
+    """Return the sections of a generation: the table's, and those that rag.sections list (2.8)."""
+    later = {(s["name"], s["segment"]): s["generation"] for s in stated}
+    found = []
+    for section in stated:
+        if section["name"] == "rag.sections":
+            for part in listed_sections(data, section):
+                again = later.get((part["name"], part["segment"]))
+                fits = again is None or again > section["generation"]
+                need(fits, section["at"], "2.8", "the table has a listed section, too")
+                found += [part] if again is None else []
+        found.append(section)
+    need(len(found) <= 65536, stated[0]["row"] if stated else 0, "2.8", "too many sections")
+    return found
+
+
+def listed_sections(data, section):
+    """Return the sections that a rag.sections lists."""
+    at, size = section["at"], section["size"]
+    need(section["segment"] and section["flags"] & 1, at, "2.8", "not of a segment, or no flag")
+    need(16 <= size <= BLOCK, at, "2.8", "a list of another size")
+    raw = contents(data, section)
+    need(raw[:8] == b"RAGSECT1", at, "2.8", "no RAGSECT1")
+    count, names = number(raw, 8, 4), number(raw, 12, 4)
+    need(count == section["items"] > 0, at, "2.8", "another number of sections than of items")
+    need(16 + 32 * count + names == size, at, "2.8", "the list's size is not the sum of its parts")
+    texts = raw[16 + 32 * count :].split(b"\0")
+    need(len(texts) == count + 1 and texts[-1] == b"", at, "2.8", "another number of names")
+    found, past = [], at
+    for i in reversed(range(count)):
+        row = 16 + 32 * i
+        name = texts[i].decode("latin-1")
+        valid = re.fullmatch(NAME.decode() + "{1,64}", name) and name != "rag.sections"
+        need(valid, at, "2.8", "not the name of a listed section")
+        flags, reserved = number(raw, row + 24, 4), number(raw, row + 28, 4)
+        need(reserved == 0, at, "2.8", "reserved bytes are not zero")
+        need(flags < 4, at, "2.8", "a flag that is not defined", "version")
+        past -= extent(number(raw, row))
+        need(past >= 4096, at, "2.8", "a listed section outside the file")
+        sizes = {"size": number(raw, row), "items": number(raw, row + 8)}
+        part = {"name": name, "segment": section["segment"], "at": past, **sizes}
+        part |= {"generation": section["generation"], "hash": number(raw, row + 16)}
+        found.insert(0, part | {"flags": flags, "row": at})
+    return found
 
 
 def contents(data, section):
@@ -1269,6 +1312,8 @@ def read_whole(parts, documents):
         need(isinstance(found["config"], dict), at, "3.5", "not an object")
     if "rag.stale" in parts:
         found["stale"] = stale(*of(parts, "rag.stale"), documents)
+    if "rag.hidden" in parts:
+        found["hidden"] = hidden(*of(parts, "rag.hidden"), parts["rag.hidden"][1]["items"])
     if "rag.origin" in parts:
         found["origin"] = origin(*of(parts, "rag.origin"))
     if "rag.frequencies" in parts:
@@ -1315,6 +1360,16 @@ def stale(part, at, documents):
             need(id_ not in seen, at, "3.5.1", "a document twice")
             need(documents[id_]["own_text"], at, "3.5.1", "a document without a text of its own")
             seen.add(id_)
+    return found
+
+
+def hidden(part, at, items):
+    """3.5.2: the documents that this file deletes from layers below it."""
+    found = json_of(part, at, "3.5.2")
+    need(isinstance(found, list), at, "3.5.2", "not an array")
+    need(all(isinstance(i, str) and i for i in found), at, "3.5.2", "not an array of ids")
+    need(len(set(found)) == len(found), at, "3.5.2", "an id twice")
+    need(items == len(found), at, "3.5.2", "another number of items")
     return found
 
 

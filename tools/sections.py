@@ -3,7 +3,7 @@
     python tools/sections.py            write them
     python tools/sections.py --check    exit with 1 if one is out of date
 
-The lists: csrc/container/sections.h, ragfile/file/section_table.py, ragfile/doors/browser/sections.js and the
+The lists: csrc/container/sections.h, ragfile/file/section_table.py, ragfile/doors/browser/section_needs.js and the
 registry in spec/parts/container.md. No program reads the TOML when it runs.
 """
 
@@ -174,7 +174,7 @@ def files():
     return {
         ROOT / "csrc/container/sections.h": c_header(sections),
         ROOT / "ragfile/file/section_table.py": python_module(sections, reserved),
-        ROOT / "ragfile/doors/browser/sections.js": javascript_module(sections),
+        ROOT / "ragfile/doors/browser/section_needs.js": javascript_module(sections),
         page: between.sub(lambda _: registry(sections), page.read_text()),
     }
 

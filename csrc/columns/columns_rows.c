@@ -9,6 +9,8 @@
 #include "ragfile/bits.h"
 #include "columns/columns.h"
 #include "shared/bytes.h"
+#include "shared/floor.h"
+#include "system/cpu.h"
 
 typedef void flags_of_block(const struct rag_column *c, uint64_t first, uint32_t count,
                             const void *by, uint8_t *flags);
@@ -18,21 +20,42 @@ struct range {
 };
 
 /* code in [low, low + size), in one comparison of unsigned numbers */
-static void flags_of_range(const struct rag_column *c, uint64_t first, uint32_t count,
-                           const void *by, uint8_t *flags) {
+static inline __attribute__((always_inline)) void compare_range(const struct rag_column *c,
+                                                                uint64_t first, uint32_t count,
+                                                                const void *by, uint8_t *flags) {
     const struct range *range = by;
     const uint32_t low = range->low, size = range->size;
     const uint8_t *codes = c->codes + first * c->width;
     if (c->width == 1 && size > 0 && low < 256) {
         const uint8_t low8 = (uint8_t)low, last = (uint8_t)(size > 256 ? 255 : size - 1);
-        for (uint32_t i = 0; i < count; i++) flags[i] = (uint8_t)(codes[i] - low8) <= last;
+        for (size_t i = 0; i < count; i++) flags[i] = (uint8_t)(codes[i] - low8) <= last;
     } else if (c->width == 2 && size > 0 && low < 65536) {
         const uint16_t low16 = (uint16_t)low, last = (uint16_t)(size > 65536 ? 65535 : size - 1);
-        for (uint32_t i = 0; i < count; i++)
+        for (size_t i = 0; i < count; i++)
             flags[i] = (uint16_t)(load_u16(codes + 2 * i) - low16) <= last;
     } else if (c->width == 4) {
-        for (uint32_t i = 0; i < count; i++) flags[i] = load_u32(codes + 4 * i) - low < size;
+        for (size_t i = 0; i < count; i++) flags[i] = load_u32(codes + 4 * i) - low < size;
     } else memset(flags, 0, count);
+}
+
+static void range_baseline(const struct rag_column *c, uint64_t first, uint32_t count,
+                           const void *by, uint8_t *flags) {
+    compare_range(c, first, count, by, flags);
+}
+
+#if defined __x86_64__
+__attribute__((target("avx2"))) static void range_avx2(const struct rag_column *c, uint64_t first,
+                                                       uint32_t count, const void *by,
+                                                       uint8_t *flags) {
+    compare_range(c, first, count, by, flags);
+}
+#endif
+
+static flags_of_block *flags_of_range(void) {
+#if defined __x86_64__
+    if (rag_cpu & RAG_CPU_AVX2) return range_avx2;
+#endif
+    return range_baseline;
 }
 
 struct choice {
@@ -85,7 +108,7 @@ static int decide_choice(const void *by, uint32_t smallest, uint32_t largest) {
 void rag_column_rows(const struct rag_column *c, uint32_t low, uint32_t high, uint64_t *words) {
     if (high > c->values + 1) high = c->values + 1; /* which a code of this width can be */
     const struct range range = {low, high > low ? high - low : 0};
-    rows_of(c, decide_range, flags_of_range, &range, words);
+    rows_of(c, decide_range, flags_of_range(), &range, words);
 }
 
 void rag_column_rows_of(const struct rag_column *c, const uint8_t *chosen, uint32_t count,

@@ -120,6 +120,17 @@ enum {
     FINE_LEAST = 512,
     FINE_MOST = 32768,
 
+    LIST_HEAD_SIZE = 16,
+    LIST_COUNT = 8,    /* u32 */
+    LIST_NAMES = 12,   /* u32: bytes of the names */
+    LISTED_SIZE = 32,  /* of an entry */
+    LISTED_BYTES = 0,  /* u64 */
+    LISTED_ITEMS = 8,  /* u64 */
+    LISTED_HASH = 16,  /* xxh3-64 of its block hashes */
+    LISTED_FLAGS = 24, /* u32 */
+    LISTED_ZERO = 28,  /* u32 */
+    LIST_MAX_SIZE = 65536,
+
     NAME_MAX_SIZE = 64,
     MESSAGE_MAX_SIZE = 4096,
     ENTRIES_MAX = 65536,
@@ -137,6 +148,8 @@ enum {
 #define SAMPLE_MAGIC "RAGSAMP1"
 #define FINE_MAGIC "RAGFINE1"
 #define FINE_NAME "rag.fine"
+#define LIST_MAGIC "RAGSECT1"
+#define LIST_NAME "rag.sections"
 #define STREAM_COMPRESSED ((uint64_t)1 << 63) /* in a block's end: the block is one zstd frame */
 
 #define TOC_SIZE_MAX ((uint64_t)64 << 20)

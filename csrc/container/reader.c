@@ -48,9 +48,8 @@ bool rag_name_valid(const char *name, size_t size) {
     return size == 0;
 }
 
-/* Returns the address of [at, at + size) of the file, fetching it if necessary. */
-static enum rag_status need(const struct rag_reader *r, uint64_t at, uint64_t size,
-                            const uint8_t **bytes, struct rag_fault *fault) {
+enum rag_status rag_reader_need(const struct rag_reader *r, uint64_t at, uint64_t size,
+                                const uint8_t **bytes, struct rag_fault *fault) {
     const struct rag_piece piece = {.at = at, .size = size};
     const struct rag_source *source = r->source;
     if (source && !source->bytes) return source->whole(source->context, at, size, bytes, fault);
@@ -146,7 +145,8 @@ void rag_footer_write(uint8_t *f, const struct rag_footing *footing) {
 static enum rag_status check_toc(const struct rag_reader *r, const struct footer *footer,
                                  bool *holds, struct rag_fault *fault) {
     const uint8_t *toc;
-    const enum rag_status status = need(r, footer->toc_at, footer->toc_size, &toc, fault);
+    const enum rag_status status =
+        rag_reader_need(r, footer->toc_at, footer->toc_size, &toc, fault);
     *holds = status == RAG_OK && rag_hash(toc, (size_t)footer->toc_size) == footer->toc_hash;
     return status;
 }
@@ -206,7 +206,7 @@ static enum rag_status widen(const struct rag_reader *r, uint64_t at, struct win
                    : size < end ? end - size
                                 : 0;
     if (window->from > at) window->from = at;
-    return need(r, window->from, r->size - window->from, &window->bytes, fault);
+    return rag_reader_need(r, window->from, r->size - window->from, &window->bytes, fault);
 }
 
 /* Finds the newest commit: the first footer from the end with an intact table. A later commit
@@ -242,7 +242,8 @@ static enum rag_status read_previous(const struct rag_reader *r, uint64_t later,
                                      struct footer *footer, struct rag_fault *fault) {
     const uint64_t guess = at < TABLE_GUESS ? at : TABLE_GUESS;
     const uint8_t *bytes;
-    const enum rag_status status = need(r, at - guess, guess + FOOTER_SIZE, &bytes, fault);
+    const enum rag_status status =
+        rag_reader_need(r, at - guess, guess + FOOTER_SIZE, &bytes, fault);
     if (status != RAG_OK) return status;
     if (rag_footer_read(bytes + guess, at, r->commit.identity, footer) &&
         footer->generation == later - 1)
@@ -283,6 +284,15 @@ static uint64_t place_of(const struct rag_reader *r, const uint8_t *byte) {
 static const uint8_t *entry_at(const struct rag_reader *r, uint32_t i) {
     return r->entries + (size_t)i * ENTRY_SIZE;
 }
+
+uint64_t rag_entry_place(const struct rag_reader *r, uint32_t i) {
+    return r->own_places ? r->own_places[i] : place_of(r, entry_at(r, i));
+}
+
+bool rag_entry_is_listed(const struct rag_reader *r, uint32_t i) {
+    return r->own_places && r->own_places[i] < r->toc_at;
+}
+
 static const char *entry_name(const struct rag_reader *r, uint32_t i) {
     return (const char *)r->names + load_u32(entry_at(r, i) + ENTRY_NAME);
 }
@@ -353,7 +363,7 @@ static enum rag_status read_segments(struct rag_reader *r, struct rag_fault *fau
 static enum rag_status read_names(struct rag_reader *r, struct rag_fault *fault) {
     uint32_t at = 0;
     for (uint32_t i = 0; i < r->commit.entries; i++) {
-        const uint64_t place = place_of(r, entry_at(r, i)) + ENTRY_NAME;
+        const uint64_t place = rag_entry_place(r, i) + ENTRY_NAME;
         if (load_u32(entry_at(r, i) + ENTRY_NAME) != at || at >= r->names_size)
             return rag_fail(fault, RAG_FORMAT, place, "section names are not in order");
         const uint8_t *end = memchr(r->names + at, 0, r->names_size - at);
@@ -370,7 +380,7 @@ static enum rag_status read_names(struct rag_reader *r, struct rag_fault *fault)
 
 static enum rag_status fail_entry(const struct rag_reader *r, uint32_t i, enum rag_status status,
                                   const char *what, struct rag_fault *fault) {
-    rag_fail(fault, status, place_of(r, entry_at(r, i)), what);
+    rag_fail(fault, status, rag_entry_place(r, i), what);
     if (fault)
         strcpy(fault->section, entry_name(r, i)); /* a valid name: 64 bytes at most, and its NUL */
     return status;
@@ -422,6 +432,7 @@ static enum rag_status read_entry(struct rag_reader *r, uint32_t i, uint64_t *en
 
 static enum rag_status read_entries(struct rag_reader *r, struct rag_fault *fault) {
     uint64_t end = FRONT_SIZE;
+    r->seen_bits = 0;
     for (uint32_t i = 0; i < r->commit.entries; i++) {
         enum rag_status status = read_entry(r, i, &end, fault);
         if (status != RAG_OK) return status;
@@ -448,10 +459,9 @@ static int compare_entries(const struct rag_reader *r, uint32_t a, uint32_t b) {
 
 static enum rag_status sort_entries(struct rag_reader *r, struct rag_fault *fault) {
     const uint32_t count = r->commit.entries;
+    free(r->order);
     r->order = malloc(count * sizeof *r->order + 1);
-    r->seen_at = malloc(count * sizeof *r->seen_at + 1);
-    r->seen = calloc(r->seen_bits / 8 + count + 1, 1);
-    if (!r->order || !r->seen_at || !r->seen) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    if (!r->order) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     for (uint32_t i = 0; i < count; i++) r->order[i] = i;
     heap_make(r, r->order, count);
     heap_sort(r, r->order, count);
@@ -459,8 +469,17 @@ static enum rag_status sort_entries(struct rag_reader *r, struct rag_fault *faul
         if (compare_entries(r, r->order[i - 1], r->order[i]) == 0)
             return fail_entry(r, r->order[i] > r->order[i - 1] ? r->order[i] : r->order[i - 1],
                               RAG_FORMAT, "two sections of the same name and segment", fault);
+    return RAG_OK;
+}
+
+/* Every section's bits start on a byte of their own. */
+static enum rag_status place_seen(struct rag_reader *r, struct rag_fault *fault) {
+    const uint32_t count = r->commit.entries;
     uint64_t at = 0;
-    for (uint32_t i = 0; i < count; i++) { /* every section's bits start on a byte of their own */
+    r->seen_at = malloc(count * sizeof *r->seen_at + 1);
+    r->seen = calloc(r->seen_bits / 8 + count + 1, 1);
+    if (!r->seen_at || !r->seen) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    for (uint32_t i = 0; i < count; i++) {
         r->seen_at[i] = at;
         at += (load_u64(entry_at(r, i) + ENTRY_BYTES) + RAG_BLOCK - 1) / RAG_BLOCK / 8 + 1;
     }
@@ -487,7 +506,8 @@ static enum rag_status check_tombs(struct rag_reader *r, struct rag_fault *fault
 /* The table must stay valid as long as the reader. */
 static enum rag_status take_toc(struct rag_reader *r, const struct footer *footer,
                                 struct rag_fault *fault) {
-    const enum rag_status status = need(r, footer->toc_at, footer->toc_size, &r->toc, fault);
+    const enum rag_status status =
+        rag_reader_need(r, footer->toc_at, footer->toc_size, &r->toc, fault);
     r->toc_at = footer->toc_at;
     if (status != RAG_OK || r->bytes) return status;
     if (!(r->own_toc = malloc((size_t)footer->toc_size)))
@@ -504,6 +524,10 @@ enum rag_status rag_toc_read(struct rag_reader *r, const struct footer *footer,
     if (status == RAG_OK) status = read_segments(r, fault);
     if (status == RAG_OK) status = read_entries(r, fault);
     if (status == RAG_OK) status = sort_entries(r, fault);
+    if (status == RAG_OK) status = rag_lists_read(r, fault);
+    if (status == RAG_OK && r->own_entries) status = read_entries(r, fault);
+    if (status == RAG_OK && r->own_entries) status = sort_entries(r, fault);
+    if (status == RAG_OK) status = place_seen(r, fault);
     return status == RAG_OK ? check_tombs(r, fault) : status;
 }
 
@@ -512,7 +536,8 @@ static enum rag_status open_newest(struct rag_reader *r, uint64_t generation,
     struct front front;
     struct footer footer;
     const uint8_t *bytes;
-    enum rag_status status = need(r, 0, r->size < FRONT_SIZE ? r->size : FRONT_SIZE, &bytes, fault);
+    enum rag_status status =
+        rag_reader_need(r, 0, r->size < FRONT_SIZE ? r->size : FRONT_SIZE, &bytes, fault);
     if (status == RAG_OK) status = read_front(bytes, r->size, &front, fault);
     if (status != RAG_OK) return status;
     r->commit.identity = front.identity;
@@ -570,6 +595,8 @@ enum rag_status rag_reader_open_previous(const struct rag_reader *later, struct 
 
 void rag_reader_clear(struct rag_reader *r) {
     free(r->own_toc);
+    free(r->own_entries);
+    free(r->own_places);
     free(r->order);
     free(r->seen_at);
     free(r->leaves);

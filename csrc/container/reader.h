@@ -12,7 +12,9 @@ struct rag_reader {
     uint64_t toc_at;
     const uint8_t *toc; /* the table of contents ... */
     uint8_t *own_toc;   /* ... which is the reader's own where the source only lends it; or NULL */
-    const uint8_t *entries, *segments, *names; /* inside the table of contents */
+    const uint8_t *entries, *segments, *names; /* inside the table of contents ... */
+    uint8_t *own_entries; /* ... or here, with the sections that rag.sections lists; or NULL */
+    uint64_t *own_places; /* entry -> the offset of its entry, or of the list that it comes from */
     uint32_t names_size;
     uint32_t *order;    /* entries by (name, segment) */
     uint8_t *seen;      /* which blocks were found right, one bit each, and one more a section */
@@ -41,6 +43,20 @@ enum rag_status rag_toc_read(struct rag_reader *reader, const struct footer *foo
 
 /* Frees the memory that rag_toc_read allocated. */
 void rag_reader_clear(struct rag_reader *reader);
+
+/* Adds the sections that lists (rag.sections) in the table name to the reader's entries. The
+ * table's own entries must have been validated and sorted. The results must be validated, too. */
+enum rag_status rag_lists_read(struct rag_reader *reader, struct rag_fault *fault);
+
+/* The offset of an entry in the table, or of the list that it comes from. */
+uint64_t rag_entry_place(const struct rag_reader *reader, uint32_t i);
+
+/* Whether an entry comes from a list. */
+bool rag_entry_is_listed(const struct rag_reader *reader, uint32_t i);
+
+/* Returns the address of [at, at + size) of the file, fetching it if necessary. */
+enum rag_status rag_reader_need(const struct rag_reader *reader, uint64_t at, uint64_t size,
+                                const uint8_t **bytes, struct rag_fault *fault);
 
 /* The index of a segment's record, or -1. */
 int64_t rag_segment_index(const struct rag_reader *reader, uint32_t number);

@@ -235,9 +235,8 @@ static void check_kept(struct walk *walk, const struct rag_reader *r) {
         rag_reader_entry(walk->reader, walk->left - 1, &e);
         if (e.generation != r->commit.generation) return;
         const int64_t i = rag_reader_find(r, e.name, e.segment);
-        const uint8_t *now = walk->reader->entries + (size_t)(walk->left - 1) * ENTRY_SIZE;
         if (i < 0 || !is_same_section(walk->reader, walk->left - 1, r, (uint32_t)i))
-            found(walk, RAG_FORMAT, (uint64_t)(now - r->bytes),
+            found(walk, RAG_FORMAT, rag_entry_place(walk->reader, walk->left - 1),
                   "the section is not the one that its commit wrote", e.name);
     }
 }
@@ -268,9 +267,7 @@ static bool check_commit(struct walk *walk, const struct footer *footer, bool ne
         if (footer->generation == 1) check_front(walk, &r, footer->at);
         check_abandoned(walk, &r, footer);
     }
-    free(r.order);
-    free(r.seen_at);
-    free(r.seen);
+    rag_reader_clear(&r);
     return good;
 }
 

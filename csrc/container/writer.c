@@ -28,6 +28,7 @@ struct planned { /* an entry of the next table of contents */
     char name[NAME_MAX_SIZE + 1];
     uint32_t segment, flags;
     uint64_t generation, at, size, items, hash;
+    bool listed; /* by its segment's rag.sections, not by the table */
 };
 
 struct rag_writer {
@@ -189,6 +190,7 @@ static enum rag_status take_over(struct rag_writer *w, struct rag_fault *fault) 
                               .items = e.items};
         strcpy(p->name, e.name);
         p->hash = load_u64(w->reader->entries + w->count * ENTRY_SIZE + ENTRY_HASH);
+        p->listed = rag_entry_is_listed(w->reader, (uint32_t)w->count);
     }
     for (; w->segment_count < c->segments; w->segment_count++)
         rag_reader_segment(w->reader, (uint32_t)w->segment_count, &w->segments[w->segment_count]);
@@ -333,17 +335,45 @@ static enum rag_status flush(struct rag_writer *w, struct rag_fault *fault) {
 
 uint64_t rag_writer_size(const struct rag_writer *w) { return w->end; }
 
+static void remove_entry(struct rag_writer *w, size_t i) {
+    memmove(&w->entries[i], &w->entries[i + 1], (--w->count - i) * sizeof *w->entries);
+}
+
+static int64_t find_entry(const struct rag_writer *w, const char *name, uint32_t segment) {
+    for (size_t i = 0; i < w->count; i++)
+        if (w->entries[i].segment == segment && strcmp(w->entries[i].name, name) == 0)
+            return (int64_t)i;
+    return -1;
+}
+
+/* The table lists the segment's sections again, and its list is left out. */
+static void unlist(struct rag_writer *w, uint32_t segment) {
+    const int64_t list = find_entry(w, LIST_NAME, segment);
+    if (list < 0 || w->entries[list].generation == w->generation) return;
+    remove_entry(w, (size_t)list);
+    for (size_t i = 0; i < w->count; i++)
+        if (w->entries[i].segment == segment) w->entries[i].listed = false;
+}
+
+/* Removes the entry of an older section. One of this commit would leave a hole, and nothing is ever
+ * written twice. */
+static enum rag_status remove_older(struct rag_writer *w, const char *name, uint32_t segment,
+                                    struct rag_fault *fault) {
+    const int64_t i = find_entry(w, name, segment);
+    if (i < 0) return rag_fail(fault, RAG_ARGUMENT, segment, "no such section");
+    if (w->entries[i].generation == w->generation)
+        return rag_fail(fault, RAG_ARGUMENT, segment, "this commit wrote the section");
+    remove_entry(w, (size_t)i);
+    return RAG_OK;
+}
+
 enum rag_status rag_section_drop(struct rag_writer *w, const char *name, uint32_t segment,
                                  struct rag_fault *fault) {
-    for (size_t i = 0; i < w->count; i++)
-        if (w->entries[i].segment == segment && strcmp(w->entries[i].name, name) == 0) {
-            if (w->entries[i].generation ==
-                w->generation) /* would leave a hole, and nothing is ever written twice */
-                return rag_fail(fault, RAG_ARGUMENT, segment, "this commit wrote the section");
-            memmove(&w->entries[i], &w->entries[i + 1], (--w->count - i) * sizeof *w->entries);
-            return RAG_OK;
-        }
-    return rag_fail(fault, RAG_ARGUMENT, segment, "no such section");
+    if (segment != 0 && find_entry(w, name, segment) >= 0) {
+        unlist(w, segment); /* the list would bring it back */
+        if (strcmp(name, LIST_NAME) == 0) return RAG_OK;
+    }
+    return remove_older(w, name, segment, fault);
 }
 
 enum rag_status rag_section_begin(struct rag_writer *w, const char *name, uint32_t segment,
@@ -358,11 +388,10 @@ enum rag_status rag_section_begin(struct rag_writer *w, const char *name, uint32
         return rag_fail(fault, RAG_ARGUMENT, flags, "no such section flag");
     if (w->count >= ENTRIES_MAX)
         return rag_fail(fault, RAG_LIMIT, w->count, "too many sections: compact the file");
-    for (size_t i = 0; i < w->count; i++)
-        if (w->entries[i].segment == segment && strcmp(w->entries[i].name, name) == 0) {
-            enum rag_status dropped = rag_section_drop(w, name, segment, fault);
-            if (dropped != RAG_OK) return dropped;
-        }
+    if (find_entry(w, name, segment) >= 0) {
+        const enum rag_status removed = remove_older(w, name, segment, fault);
+        if (removed != RAG_OK) return removed;
+    }
     enum rag_status status = make_room(&w->entries, w->count, &w->room, sizeof *w->entries, fault);
     if (status != RAG_OK) return spoil(w, status);
     struct planned *p = &w->entries[w->count];
@@ -466,10 +495,63 @@ enum rag_status rag_writer_small_blocks(struct rag_writer *w, uint32_t segment,
     return status;
 }
 
+/* --------------------------------------------------------------------------- lists of sections */
+
+static enum rag_status write_listed(struct rag_writer *w, size_t first, struct rag_fault *fault) {
+    uint8_t head[LIST_HEAD_SIZE] = LIST_MAGIC;
+    size_t names = 0;
+    const size_t end = w->count;
+    for (size_t i = first; i < end; i++) names += strlen(w->entries[i].name) + 1;
+    store_u32(head + LIST_COUNT, (uint32_t)(end - first));
+    store_u32(head + LIST_NAMES, (uint32_t)names);
+    enum rag_status status = rag_section_write(w, head, sizeof head, fault);
+    for (size_t i = first; status == RAG_OK && i < end; i++) {
+        const struct planned *p = &w->entries[i];
+        uint8_t entry[LISTED_SIZE] = {0};
+        store_u64(entry + LISTED_BYTES, p->size);
+        store_u64(entry + LISTED_ITEMS, p->items);
+        store_u64(entry + LISTED_HASH, p->hash);
+        store_u32(entry + LISTED_FLAGS, p->flags);
+        status = rag_section_write(w, entry, sizeof entry, fault);
+    }
+    for (size_t i = first; status == RAG_OK && i < end; i++)
+        status = rag_section_write(w, w->entries[i].name, strlen(w->entries[i].name) + 1, fault);
+    return status;
+}
+
+/* The number of the segment's sections that were written last, one after the other. */
+static size_t count_last(const struct rag_writer *w, uint32_t segment) {
+    size_t first = w->count;
+    while (first > 0 && w->entries[first - 1].segment == segment &&
+           w->entries[first - 1].generation == w->generation &&
+           strcmp(w->entries[first - 1].name, LIST_NAME) != 0)
+        first--;
+    return w->count - first;
+}
+
+enum rag_status rag_writer_list(struct rag_writer *w, uint32_t segment, struct rag_fault *fault) {
+    const size_t count = count_last(w, segment), first = w->count - count;
+    uint64_t at;
+    if (count == 0 || segment == 0 ||
+        LIST_HEAD_SIZE + count * (LISTED_SIZE + NAME_MAX_SIZE + 1) > LIST_MAX_SIZE)
+        return rag_fail(fault, RAG_ARGUMENT, segment, "no sections to list");
+    enum rag_status status = rag_section_begin(w, LIST_NAME, segment, ENTRY_MUST_READ, &at, fault);
+    if (status == RAG_OK) status = write_listed(w, first, fault);
+    if (status == RAG_OK) status = rag_section_end(w, count, fault);
+    for (size_t i = first; status == RAG_OK && i < first + count; i++) w->entries[i].listed = true;
+    return status;
+}
+
+/* A commit with parity lists everything in its table, which parity restores. */
+static void unlist_all(struct rag_writer *w) {
+    for (size_t i = 0; i < w->segment_count; i++) unlist(w, w->segments[i].number);
+}
+
 /* -------------------------------------------------------------------------------------- commits */
 
 static uint8_t *put_names(const struct rag_writer *w, uint8_t *at) {
     for (size_t i = 0; i < w->count; i++) {
+        if (w->entries[i].listed) continue;
         const size_t size = strlen(w->entries[i].name) + 1;
         memcpy(at, w->entries[i].name, size);
         at += size;
@@ -479,8 +561,9 @@ static uint8_t *put_names(const struct rag_writer *w, uint8_t *at) {
 
 static void put_entries(const struct rag_writer *w, uint8_t *at) {
     uint32_t name = 0;
-    for (size_t i = 0; i < w->count; i++, at += ENTRY_SIZE) {
+    for (size_t i = 0; i < w->count; i++) {
         const struct planned *p = &w->entries[i];
+        if (p->listed) continue;
         store_u32(at + ENTRY_FLAGS, p->flags);
         store_u32(at + ENTRY_SEGMENT, p->segment);
         store_u32(at + ENTRY_NAME, name);
@@ -490,6 +573,7 @@ static void put_entries(const struct rag_writer *w, uint8_t *at) {
         store_u64(at + ENTRY_ITEMS, p->items);
         store_u64(at + ENTRY_HASH, p->hash);
         name += (uint32_t)strlen(p->name) + 1;
+        at += ENTRY_SIZE;
     }
 }
 
@@ -505,9 +589,12 @@ static void put_segments(const struct rag_writer *w, uint8_t *at) {
 /* The table of contents and its padding; from calloc, so the rest is zero. */
 static uint8_t *make_toc(const struct rag_writer *w, uint64_t created, const char *message,
                          size_t message_size, uint64_t *toc_size) {
-    size_t names = 0;
-    for (size_t i = 0; i < w->count; i++) names += strlen(w->entries[i].name) + 1;
-    const uint64_t entries = (uint64_t)w->count * ENTRY_SIZE,
+    size_t names = 0, count = 0;
+    for (size_t i = 0; i < w->count; i++) {
+        names += w->entries[i].listed ? 0 : strlen(w->entries[i].name) + 1;
+        count += !w->entries[i].listed;
+    }
+    const uint64_t entries = (uint64_t)count * ENTRY_SIZE,
                    segments = (uint64_t)w->segment_count * SEGMENT_SIZE;
     *toc_size = TOC_HEAD_SIZE + entries + segments + names + message_size;
     uint8_t *toc = calloc(align_up(*toc_size + 1, SECTION_ALIGN), 1);
@@ -515,7 +602,7 @@ static uint8_t *make_toc(const struct rag_writer *w, uint64_t created, const cha
     memcpy(toc, TOC_MAGIC, 8);
     store_u64(toc + TOC_GENERATION, w->generation);
     store_u64(toc + TOC_CREATED, created);
-    store_u32(toc + TOC_ENTRIES, (uint32_t)w->count);
+    store_u32(toc + TOC_ENTRIES, (uint32_t)count);
     store_u32(toc + TOC_SEGMENTS, (uint32_t)w->segment_count);
     store_u32(toc + TOC_NAMES, (uint32_t)names);
     store_u32(toc + TOC_MESSAGE, (uint32_t)message_size);
@@ -709,6 +796,7 @@ enum rag_status rag_writer_commit(struct rag_writer *w, uint64_t created, const 
     enum rag_status status = check_plan(w, fault);
     if (status != RAG_OK) return status;
     if (w->loses) status = give_up_lost(w, fault);
+    if (w->percent) unlist_all(w);
     if (status == RAG_OK && w->percent)
         status = write_parity(w, created, message, message_size, fault);
     w->spoilt = true; /* from here on there is one try */

@@ -52,24 +52,34 @@ static int falling(const void *a, const void *b) {
     return (x < y) - (x > y);
 }
 
-/* Return the k-th best of the rows, or NaN without memory: then no row is excluded. */
+/* Return the score that a row needs to be evidence, given some of the rows in descending order.
+ * Further rows can only raise it. */
+static double evidence_bar(const double *all, size_t count) {
+    const double near = RAG_EVIDENCE_NEAR * (all[0] > 0 ? all[0] : 0);
+    const double last = count < RAG_EVIDENCE_ROWS ? near : all[RAG_EVIDENCE_ROWS - 1];
+    return last > near ? last : near;
+}
+
+/* Return the k-th best of the rows, or less if rows below it are evidence; NaN without memory: then
+ * no row is excluded. */
 static double bar_of(const struct rag_calibration *by, const float *bm25, const float *dense,
-                     size_t count, size_t k) {
+                     size_t count, size_t k, bool has_evidence) {
     double *all = malloc(count * sizeof *all), bar = NAN;
     if (!all) return bar;
     for (size_t i = 0; i < count; i++) all[i] = rag_calibrated_score(by, bm25[i], dense[i]);
     qsort(all, count, sizeof *all, falling);
     bar = all[k - 1];
+    const double low = has_evidence ? evidence_bar(all, count) : bar;
     free(all);
-    return bar;
+    return low < bar ? low : bar;
 }
 
 /* A fused score is monotonic in each of its parts under any rounding: if one dense score misses the
  * bar, all smaller ones do. So a guess suffices once it is verified. */
 float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, const float *dense,
-                           size_t count, size_t k, float rest) {
+                           size_t count, size_t k, float rest, bool has_evidence) {
     if (k == 0 || k > count || !(by->best > 0) || !(by->deviation > 0)) return -INFINITY;
-    const double bar = bar_of(by, bm25, dense, count, k);
+    const double bar = bar_of(by, bm25, dense, count, k, has_evidence);
     const double wanted = by->mean + (bar - (double)rest / by->best) * by->weight * by->deviation;
     if (!(fabs(wanted) < 1e38)) return -INFINITY;
     const float least = nextafterf((float)wanted, -INFINITY);

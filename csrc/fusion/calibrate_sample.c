@@ -1,6 +1,6 @@
 /* calibrate_sample.c - mean and deviation of a query's canonical scores over a sample of rows.
  *
- * The sample stores its rows contiguously as native binary32, with their squares, which do not
+ * The sample has its rows as native binary32 at one distance, with their squares, which do not
  * depend on the query; a query costs one product per row and two sums. The square of a row with a
  * NaN or an infinity is not finite; such a row does not count. */
 #include <math.h>
@@ -11,7 +11,7 @@
 #include "vectors/vectors.h"
 
 static size_t row_size(const struct rag_sample *sample) {
-    return (size_t)sample->dim * sizeof(float);
+    return sample->stride ? sample->stride : (size_t)sample->dim * sizeof(float);
 }
 
 enum rag_status rag_sample_squares(struct rag_sample *sample, struct rag_fault *fault) {

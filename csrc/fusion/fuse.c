@@ -5,6 +5,8 @@
  *   RAG_BLEND       alpha * dense + (1 - alpha) * bm25, each list brought to 0..1 by its least and
  *                   largest score, 1 where all are equal, 0 for a row that it does not have
  *
+ * and, for RAG_CALIBRATED, the evidence of the documents (evidence.c),
+ *
  * all in binary64, vectors before words, in the order of operations written here, so that every
  * machine gives the same bits. calibrate.c has the first formula and derives the minimum vector
  * score that can matter.
@@ -17,6 +19,7 @@
 
 #include "ragfile/bm25.h"
 #include "ragfile/machine.h"
+#include "ragfile/records.h"
 #include "ragfile/sample.h"
 #include "fusion/fusing.h"
 #include "shared/fail.h"
@@ -160,7 +163,9 @@ static enum rag_status calibrate(const struct nearing *all, size_t i, size_t cou
     if (status) return status;
     /* a full list may omit rows that score as much as its last one */
     const float rest = count == f->depth && count ? bm25[count - 1] : 0;
-    all->least[i] = count ? rag_calibrated_least(&by, bm25, near, count, all->k, rest) : -INFINITY;
+    all->least[i] =
+        count ? rag_calibrated_least(&by, bm25, near, count, all->k, rest, f->evidence > 0)
+              : -INFINITY;
     return RAG_OK;
 }
 
@@ -293,6 +298,62 @@ static int by_score(const void *a, const void *b) {
     return (x->row > y->row) - (x->row < y->row);
 }
 
+/* Number the documents of the first rows: segment and document make one number. */
+static enum rag_status find_documents(const struct rag_fusion *f, const struct rag_ranked *all,
+                                      size_t count, int64_t *documents, struct rag_fault *fault) {
+    enum rag_status status = RAG_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        const size_t at = rag_part_of(f->parts, f->part_count, all[i].row);
+        const struct rag_part *part = &f->parts[at];
+        struct rag_chunk chunk = {0};
+        if (!part->records) return rag_fail(fault, RAG_ARGUMENT, at, "evidence needs records");
+        status = rag_records_chunk(part->records, (uint64_t)all[i].row - part->base, &chunk, fault);
+        documents[i] = (int64_t)((uint64_t)at << 32 | chunk.document);
+    }
+    return status;
+}
+
+/* Sort rows of which few are out of order. */
+static void sort_raised(struct rag_ranked *all, size_t count) {
+    for (size_t i = 1; i < count; i++) {
+        const struct rag_ranked one = all[i];
+        size_t at = i;
+        for (; at > 0 && by_score(&one, &all[at - 1]) < 0; at--) all[at] = all[at - 1];
+        all[at] = one;
+    }
+}
+
+/* Raise the candidates by the evidence of their documents. Rows after them score no more than any
+ * of them, before and after. */
+static enum rag_status add_evidence(const struct rag_fusion *f, struct rag_ranked *all,
+                                    size_t count, struct rag_fault *fault) {
+    double scores[RAG_EVIDENCE_ROWS], weights[RAG_EVIDENCE_ROWS];
+    int64_t documents[RAG_EVIDENCE_ROWS];
+    for (size_t i = 0; i < count; i++) scores[i] = all[i].score;
+    count = rag_evidence_count(scores, count);
+    enum rag_status status = find_documents(f, all, count, documents, fault);
+    if (status || count < 2) return status;
+    rag_evidence_weigh(scores, documents, count, weights);
+    for (size_t i = 0; i < count; i++)
+        all[i].score = rag_evidence_raised(scores[i], scores[0], f->evidence, weights[i]);
+    sort_raised(all, count);
+    return rag_ties_settle(f->parts, f->part_count, all, count, count, fault);
+}
+
+/* Rank the union by its scores, final up to `wanted` rows. */
+static enum rag_status order_rows(const struct rag_fusion *f, struct both *both, size_t wanted,
+                                  struct rag_fault *fault) {
+    const size_t count = both->count;
+    const bool counts = f->method == RAG_CALIBRATED && f->evidence > 0;
+    const size_t counted = !counts ? 0 : count < RAG_EVIDENCE_ROWS ? count : RAG_EVIDENCE_ROWS;
+    const size_t settled = wanted > counted ? wanted : counted;
+    qsort(both->all, count, sizeof *both->all, by_score);
+    enum rag_status status =
+        rag_ties_settle(f->parts, f->part_count, both->all, count, settled, fault);
+    if (!status && counted > 1) status = add_evidence(f, both->all, counted, fault);
+    return status;
+}
+
 static void put_out(const struct both *both, const struct rag_fused *out, size_t question) {
     const size_t first = question * out->width;
     for (size_t i = 0; i < out->width; i++) {
@@ -324,9 +385,8 @@ static enum rag_status rank_one(const struct ranking *all, size_t i, struct both
         score_words(f, i, both->rows + words, both->count - words, both->bm25 + words, fault);
     if (!status) status = weigh(f, all->moments ? all->moments + 2 * i : NULL, both, fault);
     if (status) return status;
-    qsort(both->all, both->count, sizeof *both->all, by_score);
     const size_t wanted = both->count < all->out->width ? both->count : all->out->width;
-    status = rag_ties_settle(f->parts, f->part_count, both->all, both->count, wanted, fault);
+    status = order_rows(f, both, wanted, fault);
     if (!status) put_out(both, all->out, i);
     return status;
 }

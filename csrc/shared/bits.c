@@ -14,18 +14,44 @@
  *
  * Nothing here can fail and nothing checks a size: the caller provides the room and knows that the
  * bitmap is as long as its rows need. */
+#include <string.h>
+
 #include "ragfile/bits.h"
 #include "shared/bytes.h"
 #include "shared/floor.h"
 #include "system/cpu.h"
 
+#if defined __SSE2__
+typedef char bytes_16 __attribute__((vector_size(16)));
+
+static inline uint64_t packed_16(const uint8_t *bytes) {
+    bytes_16 x;
+    memcpy(&x, bytes, sizeof x);
+    return (uint16_t)~__builtin_ia32_pmovmskb128((bytes_16)(x == 0));
+}
+#else
+/* One bit for each of eight bytes, whether it is not 0. The first step leaves 1 in each such byte;
+ * the product adds up the bytes at distinct bits of the top byte. */
+static inline uint64_t packed_8(const uint8_t *bytes) {
+    const uint64_t low = UINT64_C(0x7f7f7f7f7f7f7f7f), ones = UINT64_C(0x0101010101010101);
+    const uint64_t x = load_u64(bytes), some = ((x & low) + low | x) >> 7 & ones;
+    return some * UINT64_C(0x0102040810204080) >> 56;
+}
+
+static inline uint64_t packed_16(const uint8_t *bytes) {
+    return packed_8(bytes) | packed_8(bytes + 8) << 8;
+}
+#endif
+
 void rag_bits_pack(const uint8_t *bytes, uint64_t count, uint64_t *words) {
-    for (uint64_t row = 0; row < count; row += 64) {
-        const uint64_t rest = count - row < 64 ? count - row : 64;
-        uint64_t word = 0;
-        for (uint64_t j = 0; j < rest; j++) word |= (uint64_t)(bytes[row + j] != 0) << j;
-        words[row / 64] = word;
-    }
+    uint64_t row = 0;
+    for (; row + 64 <= count; row += 64)
+        words[row / 64] = packed_16(bytes + row) | packed_16(bytes + row + 16) << 16 |
+                          packed_16(bytes + row + 32) << 32 | packed_16(bytes + row + 48) << 48;
+    if (row == count) return;
+    uint64_t word = 0;
+    for (uint64_t j = 0; j < count - row; j++) word |= (uint64_t)(bytes[row + j] != 0) << j;
+    words[row / 64] = word;
 }
 
 void rag_bits_unpack(const uint64_t *words, uint64_t count, uint8_t *bytes) {

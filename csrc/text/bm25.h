@@ -207,8 +207,10 @@ struct rag_lexicon {
         uint32_t weight;             /* the build's weight */
     } *fields;                       /* one more than the fields, or NULL */
     size_t field_count;
-    struct rag_bm25_scratch *scratch; /* a stack of working spaces for searches */
-    int scratch_lock;
+    struct rag_bm25_scratches {
+        struct rag_bm25_scratch *first;
+        int lock;
+    } scratches; /* a stack of working spaces for searches */
 };
 
 /* A term's entry in the dictionary; df is 0 if the segment lacks the term. */

@@ -76,10 +76,15 @@ static TARGET_CODE void TARGET(add_sparse)(struct rag_bm25_scan *scan, bool trac
     }
 }
 
+/* Whether any row of a group passes the filter. */
+static inline TARGET_CODE bool TARGET(passes)(const struct rag_bm25_scan *scan, uint32_t group) {
+    return !scan->where || scan->where[group];
+}
+
 /* Without dense containers the sums are final: test and clear them in one pass. */
 static TARGET_CODE void TARGET(sweep_group)(struct rag_bm25_scan *scan, uint32_t group) {
     uint16_t *sums = scan->sums + (size_t)group * LEX_GROUP;
-    const uint64_t rows = ABOVE(sums, scan->found->threshold);
+    const uint64_t rows = TARGET(passes)(scan, group) ? ABOVE(sums, scan->found->threshold) : 0;
     if (rows) TARGET(keep_rows)(scan, group, sums, rows);
     memset(sums, 0, LEX_GROUP * sizeof *sums);
 }
@@ -123,11 +128,12 @@ static TARGET_CODE void TARGET(bound_touched)(const struct rag_bm25_scan *scan, 
     for (uint32_t at = 0; at < scan->groups; at += 8)
         for (uint64_t some = load_u64(scan->touched + at); some; some &= some - 1) {
             const uint32_t group = at + (uint32_t)__builtin_ctzll(some) / 8;
+            if (!TARGET(passes)(scan, group)) continue;
             bounds[group] = TARGET(bound)(scan, group, dense ? dense[group] : scan->dense_most);
         }
 }
 
-/* Bound each group's sums from above. */
+/* Bound each group's sums from above; 0 for a group without a row that passes the filter. */
 static TARGET_CODE void TARGET(bound_groups)(const struct rag_bm25_scan *scan, bool track,
                                              uint16_t *bounds) {
     uint16_t dense[LEX_GROUPS] __attribute__((aligned(64)));
@@ -144,8 +150,9 @@ static TARGET_CODE void TARGET(bound_groups)(const struct rag_bm25_scan *scan, b
         return;
     }
     for (uint32_t group = 0; group < scan->groups; group++)
-        bounds[group] = track && !scan->touched[group] ? dense[group]
-                                                       : TARGET(bound)(scan, group, dense[group]);
+        bounds[group] = !TARGET(passes)(scan, group)     ? 0
+                        : track && !scan->touched[group] ? dense[group]
+                                                         : TARGET(bound)(scan, group, dense[group]);
 }
 
 /* Visit the most promising groups first while fewer than k rows are known; this raises the

@@ -11,28 +11,13 @@
 #include <stdlib.h>
 
 #include "container/wants.h"
+#include "shared/elementary.h"
 #include "shared/fail.h"
 #include "text/bm25_search.h"
 
-/* x = m * 2^e with m in [sqrt(1/2), sqrt(2)); ln m = 2 artanh((m - 1) / (m + 1)), with a series
- * truncated below 2^-60. */
-/* ln, in binary64. */
-static double natural_log(double x) {
-    int exponent;
-    double m = frexp(x, &exponent);
-    if (m < 0.70710678118654752) {
-        m *= 2.0;
-        exponent--;
-    }
-    const double z = (m - 1.0) / (m + 1.0), z2 = z * z;
-    double sum = 0.0;
-    for (int n = 23; n > 0; n -= 2) sum = sum * z2 + 1.0 / n;
-    return 2.0 * z * sum + (double)exponent * 0.69314718055994530942;
-}
-
 double rag_bm25_idf(uint64_t rows, uint64_t df) {
     if (df > rows) df = rows;
-    return natural_log(1.0 + ((double)(rows - df) + 0.5) / ((double)df + 0.5));
+    return rag_natural_log(1.0 + ((double)(rows - df) + 0.5) / ((double)df + 0.5));
 }
 
 /* Add the contribution of one term to rows [from, to) of one window. */

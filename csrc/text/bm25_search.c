@@ -42,6 +42,7 @@ enum {
     TERMS_MAX = 2048, /* above it, terms are scored directly: the margin would exceed the sums */
     DIRECT_K = 16384, /* from here on nearly every row is a candidate */
     SCORE_CHUNK = 4096,
+    SHARED_MOST = 1 << 18, /* bytes of a scratch that serves every lexicon */
 };
 
 /* -------------------------------------------------------------------------------------- scratch */
@@ -80,40 +81,61 @@ static void free_scratch(struct rag_bm25_scratch *scratch) {
     free(scratch);
 }
 
-/* Never wait for the scratch list: a search that finds it locked allocates its own. A child forked
+/* Two kinds of stacks keep scratches between searches. Small ones are those of the process, since
+ * it can have thousands of small files open: there are as many as searches ran at a time. Larger
+ * ones stay with the lexicon that made them grow, and end with it.
+ *
+ * Never wait for a stack: a search that finds it locked allocates its own scratch. A child forked
  * while another thread held the lock does so for good. */
-static bool lock(struct rag_lexicon *lexicon) {
-    return __atomic_exchange_n(&lexicon->scratch_lock, 1, __ATOMIC_ACQUIRE) == 0;
+static struct rag_bm25_scratches shared;
+
+static struct rag_bm25_scratch *pop(struct rag_bm25_scratches *stack) {
+    struct rag_bm25_scratch *top = NULL;
+    if (__atomic_exchange_n(&stack->lock, 1, __ATOMIC_ACQUIRE)) return NULL;
+    if (stack->first) {
+        top = stack->first;
+        stack->first = top->next;
+    }
+    __atomic_store_n(&stack->lock, 0, __ATOMIC_RELEASE);
+    return top;
 }
-static void unlock(struct rag_lexicon *lexicon) {
-    __atomic_store_n(&lexicon->scratch_lock, 0, __ATOMIC_RELEASE);
+
+static bool push(struct rag_bm25_scratches *stack, struct rag_bm25_scratch *scratch) {
+    if (__atomic_exchange_n(&stack->lock, 1, __ATOMIC_ACQUIRE)) return false;
+    scratch->next = stack->first;
+    stack->first = scratch;
+    __atomic_store_n(&stack->lock, 0, __ATOMIC_RELEASE);
+    return true;
+}
+
+/* Return the bytes of a scratch besides its sums. */
+static size_t grown_size(const struct rag_bm25_scratch *s) {
+    return s->found.capacity * (sizeof *s->found.rows + sizeof *s->found.sums) +
+           s->containers.capacity * sizeof *s->containers.items +
+           s->term_capacity * sizeof *s->terms +
+           s->window_capacity * (sizeof *s->sparse + sizeof *s->dense) +
+           s->key_capacity * sizeof *s->keys + s->score_capacity * sizeof *s->scores +
+           s->norm_capacity * sizeof *s->norms + s->row_capacity * sizeof *s->rows +
+           s->own_capacity * sizeof *s->own + s->rest_capacity * 2 * sizeof *s->rest +
+           s->length_capacity * sizeof *s->lengths;
 }
 
 struct rag_bm25_scratch *rag_bm25_scratch_take(struct rag_lexicon *lexicon) {
-    struct rag_bm25_scratch *scratch = NULL;
-    if (lock(lexicon)) {
-        scratch = lexicon->scratch;
-        if (scratch) lexicon->scratch = scratch->next;
-        unlock(lexicon);
-    }
+    struct rag_bm25_scratch *scratch = pop(&lexicon->scratches);
+    if (!scratch) scratch = pop(&shared);
     return scratch ? scratch : new_scratch();
 }
 
 void rag_bm25_scratch_give(struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch) {
-    if (!lock(lexicon)) {
-        free_scratch(scratch);
-        return;
-    }
-    scratch->next = lexicon->scratch;
-    lexicon->scratch = scratch;
-    unlock(lexicon);
+    const bool is_small = grown_size(scratch) <= SHARED_MOST;
+    if (!push(is_small ? &shared : &lexicon->scratches, scratch)) free_scratch(scratch);
 }
 
 void rag_bm25_scratch_free_all(struct rag_lexicon *lexicon) {
-    while (lexicon->scratch) {
-        struct rag_bm25_scratch *next = lexicon->scratch->next;
-        free_scratch(lexicon->scratch);
-        lexicon->scratch = next;
+    while (lexicon->scratches.first) {
+        struct rag_bm25_scratch *next = lexicon->scratches.first->next;
+        free_scratch(lexicon->scratches.first);
+        lexicon->scratches.first = next;
     }
 }
 

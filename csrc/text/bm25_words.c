@@ -18,12 +18,12 @@
 #include "shared/fail.h"
 #include "text/bm25.h"
 
-enum { CHUNK = 1 << 18, FIRST_SLOTS = 1 << 10 };
+enum { FIRST_CHUNK = 1 << 9, CHUNK = 1 << 18, FIRST_SLOTS = 1 << 6 };
 
 struct rag_bm25_chunk {
     struct rag_bm25_chunk *next;
-    size_t used;
-    uint8_t bytes[CHUNK];
+    size_t used, room;
+    uint8_t bytes[];
 };
 
 /* -------------------------------------------------------------------------------------- buffers */
@@ -84,16 +84,25 @@ static bool grow_slots(struct rag_bm25_strings *strings) {
     return true;
 }
 
+/* Each chunk is twice the one before, up to CHUNK: most vocabularies are those of a few questions,
+ * and a process can have ten thousand of them. */
+static struct rag_bm25_chunk *new_chunk(struct rag_bm25_strings *strings) {
+    size_t room = strings->chunks ? 2 * strings->chunks->room : FIRST_CHUNK;
+    if (room > CHUNK) room = CHUNK;
+    struct rag_bm25_chunk *chunk = malloc(sizeof *chunk + room);
+    if (!chunk) return NULL;
+    chunk->next = strings->chunks;
+    chunk->used = 0;
+    chunk->room = room;
+    strings->chunks = chunk;
+    strings->memory += sizeof *chunk + room;
+    return chunk;
+}
+
 static uint8_t *store_string(struct rag_bm25_strings *strings, const uint8_t *bytes, size_t size) {
     struct rag_bm25_chunk *chunk = strings->chunks;
-    if (!chunk || chunk->used + size + 1 > CHUNK) {
-        chunk = malloc(sizeof *chunk);
-        if (!chunk) return NULL;
-        chunk->next = strings->chunks;
-        chunk->used = 0;
-        strings->chunks = chunk;
-        strings->memory += sizeof *chunk;
-    }
+    if (!chunk || chunk->used + size + 1 > chunk->room) chunk = new_chunk(strings);
+    if (!chunk) return NULL;
     uint8_t *at = chunk->bytes + chunk->used;
     chunk->used += size + 1;
     at[0] = (uint8_t)size;

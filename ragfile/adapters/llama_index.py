@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from ragfile.knowledge_base import KnowledgeBase
     from ragfile.options import SearchOptions
     from ragfile.records import Hit
-    from ragfile.types import Int64s, StrPath, Where
+    from ragfile.types import Int64s, RowFilter, StrPath, Where
 
 MODES = {
     VectorStoreQueryMode.DEFAULT: "vector",
@@ -119,16 +119,14 @@ class RagfileVectorStore(BasePydanticVectorStore):
         if query.mode not in MODES:
             raise ValueError(f"query mode {query.mode.value!r} is not supported")
         named = query.node_ids or None  # retrievers send an empty list for no restriction
-        chosen = None
-        if named or query.doc_ids or query.filters is not None:
-            chosen = self._chosen(named, query.doc_ids, query.filters)
+        chosen = self._searched(named, query.doc_ids, query.filters)
         threshold = options.pop("mmr_threshold", query.mmr_threshold)
         if query.mode == VectorStoreQueryMode.MMR:
             return self._diverse(query, chosen, threshold, options)
         return self._result(self._hits(query, chosen, query.similarity_top_k, options))
 
     def _hits(
-        self, query: VectorStoreQuery, chosen: list[str] | None, k: int, options: dict[str, Any]
+        self, query: VectorStoreQuery, chosen: RowFilter | None, k: int, options: dict[str, Any]
     ) -> list[Hit]:
         mode = MODES[query.mode]
         if mode != "bm25" and query.query_embedding is None:
@@ -139,21 +137,27 @@ class RagfileVectorStore(BasePydanticVectorStore):
         if mode == "hybrid" and query.alpha is not None:
             fusion = ("blend", {"alpha": query.alpha})
         vector = None if mode == "bm25" else query.query_embedding
-        asked = {"mode": mode, "where": self._rows(chosen), "vector": vector, "fusion": fusion}
+        asked = {"mode": mode, "where": chosen, "vector": vector, "fusion": fusion}
         return self._store.search(
             query.query_str or "", k, **cast("SearchOptions", asked | options)
         )
 
-    def _rows(self, chosen: list[str] | None) -> Int64s | None:
-        """Return the row numbers of nodes; None means all."""
-        if chosen is None:
-            return None
+    def _searched(
+        self, node_ids: Sequence[str] | None, doc_ids: Sequence[str] | None,
+        filters: MetadataFilters | None,
+    ) -> RowFilter | None:  # fmt: skip
+        """Return the nodes that match all conditions, as a search takes them; None means all."""
         reader = self._store.reader()
-        rows = [reader.row(f"{name}#0") for name in chosen] if reader else []
-        return np.array([row for row in rows if row is not None], dtype=np.int64)
+        if reader is None or (not doc_ids and node_ids is None and filters is None):
+            return None
+        condition = _condition(reader, doc_ids, filters)
+        if condition is not None and node_ids is None:
+            return condition or None
+        names = self._chosen(node_ids, doc_ids, filters)
+        return _rows_of(reader, names)
 
     def _diverse(
-        self, query: VectorStoreQuery, chosen: list[str] | None, threshold: float | None,
+        self, query: VectorStoreQuery, chosen: RowFilter | None, threshold: float | None,
         options: dict[str, Any],
     ) -> VectorStoreQueryResult:  # fmt: skip
         hits = self._hits(query, chosen, query.similarity_top_k * WIDER, options)
@@ -188,18 +192,54 @@ class RagfileVectorStore(BasePydanticVectorStore):
         reader = self._store.reader()
         if reader is None:
             return []
-        condition, unlike = where(filters), odd(filters)
-        if condition is None or (unlike is not None and _by_engine(reader, unlike)):
-            found = _by_python(reader, filters)
-        else:
-            found = _by_engine(reader, condition)
-        of = None if not doc_ids else set(_by_engine(reader, {"ref_doc_id": {"$in": [*doc_ids]}}))
+        condition = _condition(reader, doc_ids, filters)
+        if condition is not None:
+            if node_ids is None:
+                return _by_engine(reader, condition)
+            return _among(reader, node_ids, condition)
         named = None if node_ids is None else set(node_ids)
+        of = _by_engine(reader, _of_documents(doc_ids)) if doc_ids else None
         return [
             name
-            for name in found
+            for name in _by_python(reader, filters)
             if (named is None or name in named) and (of is None or name in of)
         ]
+
+
+def _of_documents(doc_ids: Iterable[str]) -> Where:
+    return {"ref_doc_id": {"$in": [*doc_ids]}}
+
+
+def _condition(
+    reader: KnowledgeBase, doc_ids: Iterable[str] | None, filters: MetadataFilters | None
+) -> Where | None:
+    """Return the documents and filters as one filter, or None if it would differ from LlamaIndex's rules."""
+    condition, unlike = where(filters), odd(filters)
+    if condition is None or (unlike is not None and _has_any(reader, unlike)):
+        return None
+    if not doc_ids:
+        return condition
+    of = _of_documents(doc_ids)
+    return {"$and": [condition, of]} if condition else of
+
+
+def _has_any(reader: KnowledgeBase, condition: Where) -> bool:
+    mask = reader.rows.mask(condition) if condition else None
+    return bool(len(reader) if mask is None else mask.any())
+
+
+def _rows_of(reader: KnowledgeBase, names: Iterable[str]) -> Int64s:
+    """Return the row numbers of nodes; unknown ones are left out."""
+    rows = [reader.row(f"{name}#0") for name in names]
+    return np.array([row for row in rows if row is not None], dtype=np.int64)
+
+
+def _among(reader: KnowledgeBase, names: Iterable[str], condition: Where) -> list[str]:
+    """Return the ids of the named nodes that pass a filter, in order."""
+    rows = _rows_of(reader, names)
+    mask = reader.rows.mask(condition) if condition else None
+    passing = rows if mask is None else rows[mask[rows]]
+    return sorted({reader.chunk(row).doc_id for row in passing.tolist()})
 
 
 def _by_engine(reader: KnowledgeBase, condition: Where) -> list[str]:

@@ -19,7 +19,7 @@ NAMES = ("sqlrooms_rag", "sqlrooms_rag.query", "sqlrooms_rag.prepare")
 def main(arguments: list[str]) -> None:
     """Run arguments[0] as a program with the remaining arguments."""
     if not arguments:
-        sys.exit(f"usage: python -m {__spec__.name} PROGRAM.py [ARGUMENT…]")
+        sys.exit(f"usage: python -m {__package__}.run_sqlrooms PROGRAM.py [ARGUMENT…]")
     sys.modules |= dict.fromkeys(NAMES, sqlrooms)
     sys.argv[:] = arguments
     runpy.run_path(arguments[0], run_name="__main__")

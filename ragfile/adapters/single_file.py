@@ -29,7 +29,7 @@ from ragfile.adapters.single_file_records import (
     number_chunks,
     whole_text,
 )
-from ragfile.embedding.protocol import PROVIDERS, open_embedder, same_model
+from ragfile.embedding.protocol import is_scheme, open_embedder, same_model
 from ragfile.errors import ModelError
 from ragfile.exchange.collection import chunk_text, empty
 from ragfile.exchange.faiss import json_pair
@@ -58,7 +58,7 @@ def provider(service_name: str, model: str | None) -> Embedder:
     """
     if not model or service_name == "default":
         return cast("Embedder", open_embedder(service_name))
-    if model.startswith(f"{service_name}:") or service_name not in PROVIDERS:
+    if model.startswith(f"{service_name}:") or not is_scheme(service_name):
         return cast("Embedder", open_embedder(_with_scheme(service_name, model)))
     spec = f"{service_name}:{model}"
     return cast("Embedder", open_embedder(spec, query_prefix="", document_prefix=""))
@@ -153,7 +153,7 @@ class GenericRAGService:
 
     def _asked_model(self) -> str | None:
         """Return the name of the caller's model, with the scheme of a known service."""
-        if self.model_name is None or self.service_name not in PROVIDERS:
+        if self.model_name is None or not is_scheme(self.service_name):
             return self.model_name
         return _with_scheme(self.service_name, self.model_name)
 

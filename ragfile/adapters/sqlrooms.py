@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ragfile.adapters.sqlrooms_results import print_results, reciprocal_rank_fusion
-from ragfile.embedding.protocol import PROVIDERS, open_embedder, same_model
+from ragfile.embedding.protocol import is_scheme, open_embedder, same_model
 from ragfile.errors import ModelError, ProviderError
 from ragfile.exchange.sqlrooms_facts import CHARACTERS_A_TOKEN, described, source_document
 from ragfile.ground.call_site import stack_level
@@ -26,7 +26,8 @@ from ragfile.ingest import document_loader, source_files
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import Policy
 from ragfile.opener import open as open_file
-from ragfile.write.builder import PAGES, build_from
+from ragfile.write.analysis_record import PAGES
+from ragfile.write.builder import build_from
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -173,7 +174,7 @@ def _on_this_machine(spec: str) -> Embedder | None:
 def _embedder(name: str) -> tuple[str, Embedder | None]:
     """Return the spec to record and the embedder. The default model is never downloaded unasked."""
     spec = (
-        name if name in ("default", "none") or name.partition(":")[0] in PROVIDERS else f"st:{name}"
+        name if name in ("default", "none") or is_scheme(name.partition(":")[0]) else f"st:{name}"
     )
     if name != DEFAULT_MODEL:
         return spec, _on_this_machine(spec) or open_embedder(spec)
@@ -373,12 +374,12 @@ def _opened(db_path: str, model: str | None = None) -> KnowledgeBase:
 
 def _spec(model: str, recorded: str | None) -> str:
     """Return the embedder that a name stands for: of the recorded provider, else of SQLRooms' usual one."""
-    if model in ("default", "none") or model.partition(":")[0] in PROVIDERS:
+    if model in ("default", "none") or is_scheme(model.partition(":")[0]):
         return model
     scheme = (recorded or "").partition(":")[0]
-    if recorded and same_model({"name": model}, {"name": recorded}) and scheme not in PROVIDERS:
+    if recorded and same_model({"name": model}, {"name": recorded}) and not is_scheme(scheme):
         return "default"
-    return f"{scheme if scheme in PROVIDERS else 'st'}:{model}"
+    return f"{scheme if is_scheme(scheme) else 'st'}:{model}"
 
 
 def _query_embedder(spec: str, dim: int | None) -> Embedder | None:

@@ -28,7 +28,7 @@ class Answer:
         degraded: The part that was unavailable (the model, the embedder, the file) and why, or "".
         note: A hint what to do next, or "".
         model: Name of the model, or "".
-        finish: "stop", "length", "extract" (sentences of the file, without a model), "error", or
+        finish: "stop", "length", "extract" (quotations from the file, without a model), "error", or
             another word of the model's.
         used: Whether the file was used; False if it could not be read and `allow_ungrounded` was set.
         supported: Whether a passage has enough of the question's words or is near to it in meaning

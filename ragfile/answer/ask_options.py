@@ -23,8 +23,8 @@ class AskOptions(SearchOptions, total=False):
     """The options of `ask`, for functions that pass them on."""
 
     model: Annotated[str | ChatModel | None, Option(
-        "Chat model, such as `openai:gpt-4.1-mini` or `ollama:llama3.2`. Without one, the answer is "
-        "sentences of the file.",
+        "Chat model, such as `openai:gpt-4.1-mini` or `ollama:llama3.2`. Without one, the answer "
+        "quotes the file.",
         more="In Python also an object with chat(messages).", schema={"type": "string"}, absent={"browser": _NO_CHAT},
     )]  # fmt: skip
     k: Annotated[int, Option(

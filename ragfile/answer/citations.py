@@ -18,19 +18,12 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
-from ragfile.ingest.analysis import ENGLISH_1, stemmer
+from ragfile.ingest.analysis import stemmer
 from ragfile.records import NUMBERED, Candidate, Hit
+from ragfile.search.function_words import ENGLISH
 from ragfile.text import sentences, words
 
 SUPPORT, JUDGED = 0.6, 3
-# Words without a claim, beside the stop words of the index.
-_EMPTY_ENGLISH = (
-    "about after all also any because been before both can could did do does each from had "
-    "has have he her here his how i its just may me might more most must my only or other our "
-    "out over she should so some than them through too up us very we were what when where "
-    "which while who why would you your don doesn didn isn aren wasn t s re ve ll d m "
-)
-_EMPTY = frozenset(ENGLISH_1.split()) | frozenset(_EMPTY_ENGLISH.split())
 # [1], [1, 2], [^1], [Source 1] and 【1†…】, as models write them; below, the beginning of one at the end of a piece.
 _MARK = re.compile(
     r"[\[【][ \t]*(?:\^|(?:source|passage)s?[ \t]+)?(\d{1,4}(?:[ \t]*[,;][ \t]*\d{1,4})*)[ \t]*"
@@ -293,7 +286,7 @@ def best_sentence(claim: str, passage: str) -> tuple[int, int]:
 
 def content(text: str) -> set[str]:
     """Return the stems of the content words; numbers are judged separately."""
-    found = [word for word in words(text) if word not in _EMPTY and not word.isdecimal()]
+    found = [word for word in words(text) if word not in ENGLISH and not word.isdecimal()]
     return set(stemmer("english").stemWords(found))
 
 

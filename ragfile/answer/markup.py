@@ -1,16 +1,15 @@
-"""Extract the sentences of a passage: remove markup; skip code, tables and headings.
+"""Remove the markup of a passage, for people: links become their text, emphasis, tags and templates go.
 
-Skipped parts are replaced by blanks of the same length, so each sentence keeps its exact place in the source; only its
-displayed text is cleaned. The rules are few and cautious: a sign that may not be markup stays.
+The rules are few and cautious: a sign that may not be markup stays. Code is never altered, inline code with its marks
+included.
 """
 
 from __future__ import annotations
 
 import html
 import re
+from itertools import count
 from typing import TYPE_CHECKING
-
-from ragfile.text import sentences
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,49 +19,57 @@ _TAGS = (
     "|span|strong|sub|summary|sup|table|tbody|td|tfoot|th|thead|tr|u|ul"
 )
 _FENCE = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])?[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
-# Parts without sentences: comments, headings, rows and rules of tables, rules, references of links.
+_INLINE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DOTALL)
+# Parts without text: comments, rules, references of links.
 _BLOCK = re.compile(
-    r"<!--.*?-->|^[ \t]*(?:#{1,6}[ \t][^\n]*|\|[^\n]*\|[ \t]*|[-=*_ \t]{3,}|\[[^]\n]+\]:[ \t][^\n]*)$",
-    re.MULTILINE | re.DOTALL,
+    r"<!--.*?-->|^[ \t]*(?:[-=*_ \t]{3,}|\[[^]\n]+\]:[ \t][^\n]*)$", re.MULTILINE | re.DOTALL
 )
-# Signs removed from a displayed sentence: templates, tags, pictures, the signs of lists and quotations, URLs of links,
-# emphasis, marks of code.
+# Signs that are removed: templates, tags, pictures, the marks of quotations, URLs of links.
 _SIGN = re.compile(
     r"\{\{[<%].*?[%>]\}\}|\{%.*?%\}"
     rf"|</?(?:{_TAGS})(?:[ \t\n][^<>]*)?/?>"
     r"|!\[[^]\n]*\]\([^()\n]*\)"
-    r"|^[ \t]*(?:[-*+]|\d{1,9}[.)]|>+)[ \t]+"
-    r"|(?<!\\)\[(?=[^][\n]*\]\()|(?<=[^\s\[])\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)"
-    r"|\*\*(?=\S)|(?<=\S)\*\*|(?<![*\w])\*(?=[^\s*])|(?<=[^\s*])\*(?![*\w])"
-    r"|(?<!\w)_(?=[^\s_])|(?<=[^\s_])_(?!\w)|`+",
+    r"|^[ \t]*>+[ \t]+"
+    r"|(?<!\\)\[(?=[^][]*\]\()|(?<=[^\s\[])\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)",
     re.MULTILINE | re.DOTALL,
 )
+# Signs that are removed in pairs around the text of a group.
+_PAIRS = (
+    re.compile(r"(?<![*\w\\])\*\*(?=[^\s*])((?:(?!\n[ \t]*\n)[^*])+?)(?<=[^\s*\\])\*\*(?!\*)"),
+    re.compile(r"(?<![*\w\\])\*(?=[^\s*])((?:(?!\n[ \t]*\n)[^*])+?)(?<=[^\s*\\])\*(?![*\w])"),
+    re.compile(r"(?<![\w\\])_(?=[^\s_])((?:(?!\n[ \t]*\n)[^_])+?)(?<=[^\s_\\])_(?!\w)"),
+)
+# Characters that stand for inline code while signs are removed.
+_FIRST, _STAND_INS = 0xE000, 6400
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
 _TEXT = re.compile(r'\btext="([^"\n]*)"')
-_BLANK = re.compile(r"[^\n]")
 _SPACES = re.compile(r"\s+")
 
 
-def prose(text: str, is_continued: bool = False) -> str:
-    """Return a text of the same length with blanks for all that is not a sentence.
+def readable(text: str, *, keeps_code_marks: bool = True) -> str:
+    """Return Markdown without its markup, except for the marks of inline code, unless they go, too. Lines stay."""
+    codes = [code[0] for code in _INLINE.finditer(text)]
+    if _PRIVATE.search(html.unescape(text)) or len(codes) > _STAND_INS:
+        return text
+    number = count(_FIRST)
+    masked = _INLINE.sub(lambda _: chr(next(number)), text)
+    masked = html.unescape(_SIGN.sub(_left, _BLOCK.sub("", masked)))
+    for pair in _PAIRS:
+        masked = pair.sub(r"\1", masked)
+    shown = codes if keeps_code_marks else [_unmarked(code) for code in codes]
+    return _PRIVATE.sub(lambda sign: shown[ord(sign[0]) - _FIRST], masked)
 
-    A continued text may begin with the end of a sentence, which is blanked, too.
-    """
-    for start, end in _code(text):
-        text = _blanked(text, start, end)
-    for pattern in (_BLOCK, _SIGN):
-        text = pattern.sub(lambda m: _BLANK.sub(" ", m[0]), text)
-    first = next(iter(sentences(text)), (0, 0)) if is_continued else (0, 0)
-    return _blanked(text, *first) if text[first[0] : first[1]][:1].islower() else text
+
+def _unmarked(code: str) -> str:
+    """Return inline code without its marks, and without the blanks that separate it from them."""
+    inside = code.strip("`")
+    is_padded = inside.startswith(" ") and inside.endswith(" ") and inside.strip()
+    return inside[1:-1] if is_padded else inside
 
 
-def cleaned(text: str, *, is_code: bool = False) -> str:
-    """Return a part of a passage in one line without markup, and without code unless `is_code`."""
-    if not is_code:
-        for start, end in _code(text):
-            text = _blanked(text, start, end)
-        text = _BLOCK.sub(" ", text)
-    text = _SIGN.sub(_left, _FENCE.sub(" ", text))
-    return _SPACES.sub(" ", html.unescape(text)).strip()
+def one_line(text: str) -> str:
+    """Return a text in one line."""
+    return _SPACES.sub(" ", text).strip()
 
 
 def _left(sign: re.Match[str]) -> str:
@@ -71,7 +78,7 @@ def _left(sign: re.Match[str]) -> str:
     return shown[1] if shown else ""
 
 
-def _code(text: str) -> Iterator[tuple[int, int]]:
+def code_spans(text: str) -> Iterator[tuple[int, int]]:
     """Yield the spans of fenced code, fences included. A passage can begin or end inside one."""
     opened = None
     for fence in _FENCE.finditer(text):
@@ -96,7 +103,3 @@ def _closes(fence: re.Match[str], opened: re.Match[str]) -> bool:
 def _language(fence: re.Match[str]) -> str:
     """Return the text after the signs of a fence; only an opening fence has one."""
     return fence[0].partition(fence[1])[2].strip("`~ \t")
-
-
-def _blanked(text: str, start: int, end: int) -> str:
-    return text[:start] + _BLANK.sub(" ", text[start:end]) + text[end:]

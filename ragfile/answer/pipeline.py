@@ -1,7 +1,7 @@
 """From a question to an answer: search, pack, ask a model, check its citations, report failures.
 
-Without a model, or if it fails (the reason is in `degraded`), the answer is made of the best passages' most relevant
-sentences. If no passage supports an answer, the text is a refusal.
+Without a model, or if it fails (the reason is in `degraded`), the answer quotes the blocks of the best passages that
+have most of the question: a paragraph, a row with its header, an item, code. If no passage supports an answer, the text is a refusal.
 
 A follow-up is searched together with the question before it in `history`, so that "and how often?" finds its subject.
 The model reads the whole history.
@@ -11,16 +11,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, NamedTuple, Protocol, Unpack, cast
+from dataclasses import dataclass, field
+from typing import Any, Protocol, Unpack, cast
 
 from ragfile.answer.answers import Answer, Event, Events
 from ragfile.answer.ask_options import ASK, AskOptions, K
-from ragfile.answer.citations import Marks, Source, cited, content, judged, numbered
-from ragfile.answer.evidence import NEAR, Support, support
-from ragfile.answer.markup import cleaned, prose
+from ragfile.answer.best_blocks import Quotation, quotations
+from ragfile.answer.citations import Marks, cited, judged, numbered
 from ragfile.answer.messages import framed, messages
-from ragfile.answer.passage_budget import Extract, compress, pack
+from ragfile.answer.passage_budget import pack
 from ragfile.chat.protocol import (
     ChatModel,
     ContextTooLongError,
@@ -37,7 +36,9 @@ from ragfile.ground import offline as network
 from ragfile.ground import request_id as tracing
 from ragfile.ground.option_table import takes
 from ragfile.options import SEARCH, SearchOptions
-from ragfile.records import Candidate, Hit, Hits
+from ragfile.records import Candidate, Hit, Hits, Support
+from ragfile.search.question_terms import plain_terms
+from ragfile.search.support import AskedQuestion
 
 # Characters and seconds before an answer is cut off: some models never end.
 LONGEST, SLOWEST = 200_000, 600.0
@@ -45,11 +46,9 @@ LONGEST, SLOWEST = 200_000, 600.0
 PHRASE, REPEATED = 48, 2400
 SETTINGS = ("temperature", "max_tokens", "stop", "seed")  # options of the model
 ROOM = 3  # attempts to fit a model's context, each with half the passages of the one before
-EXTRACTS = Extract(sentences=2, window=0)
-EXTRACTED = 5  # passages with sentences for an answer without a model
 RECALLED = 500  # characters of the previous question in the search for a follow-up
 NO_MODEL = (
-    "these are sentences of the file; for a written answer name a model: "
+    "these are quotations from the file; for a written answer name a model: "
     'model="openai:MODEL" or model="ollama:MODEL"'
 )
 
@@ -177,15 +176,17 @@ class _AnswerRun:
         self._pack(self.budget)
         yield Event("sources", self.answer.sources)
         answer = self.answer
-        found = support(self._searched(), [_with_path(c) for c in answer.contexts])
-        answer.supported = found.is_enough or self._is_near()
+        found = (
+            self.hits.support
+        )  # None for passages like a chunk, which the question did not choose
+        answer.supported = bool(answer.contexts) if found is None else found.is_enough
         if self.model is not None:
             yield from self._written(self.model)
             if answer.finish == "error" and answer.text.strip():
                 yield Event("error", self._finished())
                 return
         if self.model is None or answer.finish == "error":
-            yield from self._extracted() if answer.supported else self._refused(found)
+            yield from self._extracted() if answer.supported else self._refused(found or Support())
         yield Event("done", self._finished())
 
     # ----------------------------------------------------------------------------- the passages ---
@@ -322,15 +323,16 @@ class _AnswerRun:
     # -------------------------------------------------------------------------- without a model ---
 
     def _extracted(self) -> Generator[Event]:
-        """Yield the most relevant sentences of the passages, each with its sources."""
+        """Yield the blocks of the passages that answer best, each with its sources."""
         answer = self.answer
         answer.finish, answer.text, answer.citations = "extract", "", []
-        for sentence, spans in extracts(self._searched(), answer.contexts, answer.sources):
-            shown = ("\n\n" if answer.text else "") + sentence + " "
+        for quotation in self._quotations():
+            shown = ("\n\n" if answer.text else "") + quotation.text
+            shown += "\n\n" if quotation.blocks[0].block.kind in ("row", "code") else " "
             known = len(answer.citations)
-            for source, start, end in spans:
+            for _, _, source, block in quotation.blocks:
                 at = len(answer.text) + len(shown)
-                answer.citations.append(cited(source, at, start, end))
+                answer.citations += [cited(source, at, start, end) for start, end in block.spans]
                 shown += f"[{source.number}]"
             answer.text += shown
             yield Event("delta", shown)
@@ -344,10 +346,11 @@ class _AnswerRun:
         if answer.text:
             yield Event("delta", answer.text)
 
-    def _is_near(self) -> bool:
-        """Return whether a passage is near in meaning, unless the caller gave the vector."""
-        nearness = None if "vector" in self.search else getattr(self.rf, "nearness", None)
-        return nearness is not None and bool(nearness(self._searched(), self.hits) >= NEAR)
+    def _quotations(self) -> list[Quotation]:
+        """Return the blocks that answer, by the question's terms in the file, or else by its words."""
+        asked = cast("AskedQuestion | None", self.hits.asked)
+        terms = plain_terms(self._searched()) if asked is None else asked.terms
+        return quotations(terms, self.answer.contexts, self.answer.sources)
 
     def _finished(self) -> Answer:
         answer = self.answer
@@ -365,81 +368,6 @@ def _endless(text: str, until: float) -> str | None:
     if len(tail) == REPEATED and tail.count(text[-PHRASE:]) >= REPEATED // PHRASE // 2:
         return "cut off: the model repeats itself"
     return None
-
-
-class SourceSpan(NamedTuple):
-    """The characters [start, end) of a source."""
-
-    source: Source
-    start: int
-    end: int
-
-
-class ShownSpan(NamedTuple):
-    """Characters of a document, or of a chunk whose place in its document is unknown."""
-
-    name: str
-    start: int
-    end: int
-
-
-def extracts(
-    question: str, contexts: list[Candidate], numbered_sources: list[Source]
-) -> list[tuple[str, list[SourceSpan]]]:
-    """Return the best sentences of the best passages without markup, in order, with the passages that have them.
-
-    Sentences without a word of the question, code, tables and headings count only if no other sentence has one.
-    """
-    best, asked = contexts[:EXTRACTED], content(question)
-    plain = [replace(c, content=prose(c.content, c.start > 0)) for c in best]
-    found = _sentences(question, plain, best, numbered_sources)
-    relevant = {text: spans for text, spans in found.items() if asked & content(text)}
-    if not relevant:
-        found = _sentences(question, best, best, numbered_sources, is_code=True)
-        relevant = {text: spans for text, spans in found.items() if asked & content(text)}
-    return list((relevant or found).items())
-
-
-def _sentences(
-    question: str, looked_at: list[Candidate], contexts: list[Candidate],
-    numbered_sources: list[Source], *, is_code: bool = False,
-) -> dict[str, list[SourceSpan]]:  # fmt: skip
-    """Return the places of each sentence without markup, in the passages as they are."""
-    sources = {(source.doc_id, source.chunk_index): source for source in numbered_sources}
-    texts = {candidate.key: candidate.content for candidate in contexts}
-    found: dict[str, list[SourceSpan]] = {}
-    shown: list[ShownSpan] = []
-    for span in compress(question, looked_at, EXTRACTS):
-        key = span["doc_id"], span["chunk_index"]
-        for one in _not_shown(SourceSpan(sources[key], span["start"], span["end"]), shown):
-            if text := cleaned(texts[key][one.start : one.end], is_code=is_code):
-                shown.append(_place(one))
-                places = found.setdefault(text, [])
-                if all(one.source is not other.source for other in places):
-                    places.append(one)
-    return found
-
-
-def _place(found: SourceSpan) -> ShownSpan:
-    source, start, end = found
-    name, at = (source.id, 0) if source.start < 0 else (source.doc_id, source.start)
-    return ShownSpan(name, at + start, at + end)
-
-
-def _not_shown(found: SourceSpan, shown: list[ShownSpan]) -> Iterator[SourceSpan]:
-    """Yield the parts of a span that no earlier one has: chunks that overlap share sentences."""
-    name, start, end = _place(found)
-    parts = [(start, end)]
-    for other in (one for one in shown if one.name == name):
-        cut = [((a, min(b, other.start)), (max(a, other.end), b)) for a, b in parts]
-        parts = [(a, b) for pair in cut for a, b in pair if a < b]
-    moved = found.start - start
-    yield from (SourceSpan(found.source, a + moved, b + moved) for a, b in parts)
-
-
-def _with_path(candidate: Candidate) -> str:
-    path = candidate.metadata.get("headers")
-    return f"{path}\n{candidate.content}" if isinstance(path, str) else candidate.content
 
 
 def _ms(started: float) -> float:

@@ -48,7 +48,8 @@ def convert(
     """Convert a store to another format, and return the collection that was converted.
 
     Args:
-        src: The source. A FAISS + JSON pair is a tuple (faiss path, json path), or either path.
+        src: The source. A FAISS + JSON pair is a tuple (faiss path, json path), or either path. A
+            database of PostgreSQL is a URL, postgresql://….
         dst: The target. An existing file of another kind is not replaced.
         to: The format to write. Defaults to that of the suffix of `dst`.
         allow_large: Allow quantized and graph indexes in a .ragmd file.
@@ -124,6 +125,8 @@ def format_of(src: Place) -> str:
     """Return the name of a source's format; warn if its suffix suggests another."""
     if isinstance(src, tuple):
         return "faiss+json"
+    if isinstance(src, str) and src.startswith(DATABASES):
+        return "postgresql"
     found = _format_of_folder(src) if os.path.isdir(src) else _format_of_file(src)
     by_suffix = _format_by_suffix(src)
     if found is None and is_dataset(src):
@@ -184,11 +187,13 @@ FORMATS = {
     "lancedb": Format((), "lancedb", None),
     "milvus-lite": Format((), "milvus_lite", None),
     "txtai": Format((), "txtai", None),
+    "postgresql": Format((), "postgresql", None),
 }
 KEEPS_INDEXES = {"ragmd", "ragfile", "faiss+json"}  # all others hold rows
 # Formats whose libraries overwrite files unasked; databases are appended to.
 OWN_FOLDERS = {"npy+jsonl", "pgvector", "ragged-mmap"}
 MAGIC = {"parquet": b"PAR1", "jsonl": b"{"}
+DATABASES = ("postgresql://", "postgres://")
 ARCHIVES = (b"\x1f\x8b", b"PK\x03\x04")  # gzip and zip
 # Files that identify the format of a folder; the first match wins.
 FOLDERS = {

@@ -19,6 +19,7 @@ from ragfile import _core
 from ragfile.embedding.protocol import same_model
 from ragfile.errors import ConflictError, CorruptError, FormatError, ModelError, SignatureError
 from ragfile.file.config import read_config
+from ragfile.file.container import TAIL
 from ragfile.file.signatures import require, signatures
 from ragfile.ground.atomic_replace import CHUNK, replace_with, spare_unless_ragfile
 from ragfile.ground.lock_patience import seconds_to_wait
@@ -26,7 +27,6 @@ from ragfile.ground.signing_keys import PublicKey
 from ragfile.ground.urls import is_dataset, is_remote, shown
 from ragfile.net.fetcher import Fetcher
 from ragfile.types import StrPath
-from ragfile.write.repair import TAIL
 
 BLOCK = 1 << 16  # the unit of a section's hashes
 FOOTER = 64  # bytes at the end of a commit
@@ -75,7 +75,7 @@ def pull(
 
     Raises:
         ConflictError: The local file is not an earlier state of the remote one: it was changed here, or
-            the remote one was rebuilt or compacted.
+            the remote one was rebuilt or compacted, or has dropped its older generations.
         ModelError: The files have different embedding models.
         LockedError: Another writer holds the local file.
         SignatureError: None of the trusted keys signed the file, or the local file is signed and no
@@ -203,7 +203,8 @@ class _Pull:
         if not self._continues:
             raise ConflictError(
                 f"{path} is not an earlier state of {self.remote.path}: it was changed here, or the "
-                "other was rebuilt or compacted; replace=True (--replace) gives up the local file"
+                "other was rebuilt or compacted, or dropped its past (keep=); replace=True "
+                "(--replace) gives up the local file"
             )
 
     def fetch(self) -> None:

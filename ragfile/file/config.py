@@ -18,15 +18,18 @@ DEPTH = 256
 DIM_LIMIT = 1 << 16
 METRICS = ("cosine", "ip", "l2")
 STATIC_WEIGHT, TRANSFORMER_WEIGHT = 6, 4  # calibrated fusion's w by kind of model
+CODE_RANKING = 1  # the version of the rule that ranks source code
+EVIDENCE = 0.05  # share by which further passages raise a document's best one
 
 
 def read_config(raw: bytes, path: str) -> dict[str, Any]:
     """Return the checked fields of rag.config."""
     try:
         found = json.loads(raw)
-        if is_too_deep(found):
+        if raw.count(b"[") + raw.count(b"{") > DEPTH and is_too_deep(found):
             raise RecursionError
-        json.dumps(found, ensure_ascii=False).encode()
+        if not raw.isascii() or b"\\u" in raw:  # only these can hold half of a character
+            json.dumps(found, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         raise CorruptError(f"{path}: rag.config is not JSON", section="rag.config") from None
     if not is_object(found):
@@ -39,6 +42,10 @@ def read_config(raw: bytes, path: str) -> dict[str, Any]:
     if (metric := found.get("metric", "cosine")) not in METRICS:
         raise VersionError(
             f"{path}: its vectors are compared by {metric!r}; this version has {', '.join(METRICS)}"
+        )
+    if (code := found.get("code", CODE_RANKING)) != CODE_RANKING:
+        raise VersionError(
+            f"{path}: its source code is ranked by rule {code}; this version has {CODE_RANKING}"
         )
     return found
 
@@ -120,6 +127,7 @@ def _is_fusion(value: object) -> bool:
         and _is_number(value.get("w", 1), 1e-300)
         and _is_number(value.get("rrf_k", 1), 0)
         and _is_number(value.get("alpha", 0), 0)
+        and _is_number(value.get("evidence", 0), 0)
     )
 
 
@@ -186,6 +194,7 @@ FIELDS: dict[str, Callable[[Any], bool]] = {
     "first_generation": lambda value: _is_whole(value, 1, 1 << 62),
     "keep": _is_keep,
     "signed": lambda value: _is_whole(value, 1, 1 << 62),
+    "code": lambda value: _is_whole(value, 1, 1 << 32),
     "dim": lambda value: value is None or _is_whole(value, 1, DIM_LIMIT),
     "metric": lambda value: isinstance(value, str),
     "precision": lambda value: _is_whole(value, 16, 16) or _is_whole(value, 32, 32),

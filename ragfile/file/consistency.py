@@ -12,6 +12,7 @@ import numpy as np
 from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.file import sample_rows
+from ragfile.file.hidden_documents import read_hidden
 from ragfile.text import restored
 
 if TYPE_CHECKING:
@@ -67,6 +68,7 @@ def _open_whole(reader: _core.Reader) -> None:
         _core.Stream(section)
     if (section := reader.section("rag.frequencies")) is not None:
         _core.Frequencies(section)
+    read_hidden(reader, "the file")
 
 
 def merged_rows(reader: _core.Reader) -> int:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragfile import _core
 from ragfile.file import prefetch
+from ragfile.file.past_limits import obstacle
 from ragfile.file.snapshot import FOOTER
 from ragfile.file.stale_records import read_stale
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 RECORD_SIZE = _core.CHUNK_RECORD_SIZE
 # Compaction pays when this share of a file is obsolete, small change (bytes) aside, or it has more segments than this.
+TAIL = "bytes after the newest commit belong to none"  # a fault of the core that is no damage
 PAYS_SHARE, PAYS_FROM, PAYS_SEGMENTS = 0.25, 64 << 10, 32
 
 
@@ -166,6 +168,7 @@ class Container:
             "parity": recorded.get("parity", 0) if self.reader.has("rag.parity") else 0,
             "signatures": [signature_fact(signature) for signature in self.signatures],
             "keep": recorded.get("keep", "all" if commit["generation"] > 1 else 1),
+            "past": obstacle(self.path, self.reader, recorded),
             "pinned": sum(segment.pinned_size for segment in self._segments),
         }  # fmt: skip
 

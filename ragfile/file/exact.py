@@ -126,11 +126,9 @@ class Segments(list["RowSegment"]):
         return self._parts
 
     def parts_with(self, near: Iterable[RowSegment]) -> _core.Parts:
-        """Return the merger where only the segments `near` have vectors."""
-        matrices, several = {s.base: s.matrix for s in near}, len(self) > 1
-        return _core.Parts(
-            [(s.base, s.rows, s.records if several else None, matrices.get(s.base)) for s in self]
-        )
+        """Return the merger for fusion, where only the segments `near` have vectors."""
+        matrices = {s.base: s.matrix for s in near}
+        return _core.Parts([(s.base, s.rows, s.records, matrices.get(s.base)) for s in self])
 
     def questions(
         self, texts: Sequence[str], terms: Sequence[str] = (), weights: Sequence[int] | None = None

@@ -16,6 +16,7 @@ from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.file.pairs_dialects import PairSource, Reference, Report, Strict, VectorLayout
 from ragfile.ground.call_site import stack_level
+from ragfile.ground.missing_files import explained
 from ragfile.types import (
     ByteOrder,
     Dialect,
@@ -61,7 +62,8 @@ class PairFile:
         dialect: Dialect = "auto",
         data: Any = None,  # Any: a map or any buffer
     ) -> None:
-        data = _core.Map(path) if data is None else data
+        with explained(path):
+            data = _core.Map(path) if data is None else data
         self._read(data, os.fspath(path), dim, dialect)
 
     @classmethod

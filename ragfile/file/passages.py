@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ragfile.file.source_lines import SourceLines
     from ragfile.file.stored_rows import StoredRows
     from ragfile.types import Floats, Int64s
 
@@ -32,10 +33,11 @@ TOGETHER = 0.01  # seconds
 class Passages:
     """The rows of one commit, as the hits of an answer read them."""
 
-    __slots__ = ("_checked", "rows")
+    __slots__ = ("_checked", "_lines", "rows")
 
     def __init__(self, rows: StoredRows) -> None:
         self.rows, self._checked = rows, 0.0
+        self._lines: SourceLines | None = None  # of the last document
 
     def hits(
         self, rows: Int64s, scores: Floats, score_type: str, parts: dict[str, Floats], skips_nan: bool = False
@@ -85,6 +87,21 @@ class Passages:
         segment, local = self.rows.place(row)
         return self._checked_after(segment.stretch(local, before, after))
 
+    def lines(self, row: int) -> tuple[int, int] | None:
+        """Return the first and last line of a row of source code; None for other rows."""
+        hit = self.rows.hit(row)
+        if hit.start < 0 or not _core.is_code(hit.doc_id):
+            return None
+        lines = self._lines
+        if lines is None or lines.doc_id != hit.doc_id:
+            document = self.rows.document(hit.doc_id)
+            if document is None:
+                return None
+            from ragfile.file.source_lines import SourceLines
+
+            lines = self._lines = SourceLines(document)
+        return self._checked_after(lines.of(hit.start, hit.end))
+
     def vector(self, row: int) -> NDArray[np.floating[Any]] | None:
         """Return the stored vector of a row, or None where it has none."""
         self._check()
@@ -108,6 +125,10 @@ class KeptPassages:
     def stretch(self, hit: Hit, before: int, after: int) -> Stretch:
         """Return the text around a kept hit."""
         return hit.context(before=before, after=after)
+
+    def lines(self, hit: Hit) -> tuple[int, int] | None:
+        """Return the lines of a kept hit."""
+        return hit.lines
 
     def vector(self, hit: Hit) -> NDArray[np.floating[Any]] | None:
         """Return the stored vector of a kept hit."""

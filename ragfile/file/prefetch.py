@@ -162,20 +162,29 @@ def ids(segments: Segments) -> None:
     whole(segments, "rag.ids")
 
 
+def chunk_records(segments: Segments, rows: RowNumbers) -> None:
+    """Fetch the records of some rows, which name their documents."""
+    if _elsewhere(segments):
+        tables(segments)
+        _core.ready(_chunk_records(segments, rows))
+
+
+def _chunk_records(segments: Segments, rows: RowNumbers) -> list[Want]:
+    size, placed = _core.CHUNK_RECORD_SIZE, _placed(segments, rows)
+    return [(segment.section("rag.chunks"), row * size, size) for segment, row in placed]
+
+
 def passages(segments: Segments, rows: RowNumbers) -> None:
     """Fetch all bytes of the hits of some rows of the file."""
     if not _elsewhere(segments) or not len(rows):
         return
     tables(segments)
     placed = _placed(segments, rows)
-    used = list({segment.number: segment for segment, _ in placed}.values())
+    used = list({segment.base: segment for segment, _ in placed}.values())
     wants: list[Want] = [(segment.section("rag.ids"), 0, _core.IDS_HEAD) for segment in used]
     for name in ("rag.text", "rag.meta"):
         wants += [_ending(segment.section(name)) for segment in used]
-    size = _core.CHUNK_RECORD_SIZE
-    _core.ready(
-        wants + [(segment.section("rag.chunks"), row * size, size) for segment, row in placed]
-    )
+    _core.ready(wants + _chunk_records(segments, rows))
     chunks = [(segment, segment.records.chunk(row)) for segment, row in placed]
     _core.ready(
         [want for segment, chunk in chunks for want in _document_places(segment, chunk.document)]

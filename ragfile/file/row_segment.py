@@ -17,7 +17,7 @@ from ragfile import _core
 from ragfile.errors import CorruptError, FormatError
 from ragfile.file import config, huge_pages
 from ragfile.ground.json_values import is_object
-from ragfile.records import Document, Hit, Stretch
+from ragfile.records import Chunk, Document, Hit, Stretch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -80,8 +80,7 @@ class StoredDocument:
         """Return whether the document is live: with all its rows, or not in rag.gone if it has none."""
         if rows := self.record.rows:
             return self.segment.is_live(rows.start)
-        gone = self.segment.section("rag.gone")
-        return gone is None or not _core.bitmap_has(gone, self.number)
+        return not self.segment.is_gone(self.number)
 
     @property
     def id(self) -> str:
@@ -253,6 +252,11 @@ class RowSegment:
         """Return a document by its number, live or not."""
         return StoredDocument(self, number)
 
+    def is_gone(self, number: int) -> bool:
+        """Return whether a document without rows is deleted."""
+        gone = self.section("rag.gone")
+        return gone is not None and bool(_core.bitmap_has(gone, number))
+
     def live_documents(self) -> Iterator[StoredDocument]:
         """Yield the live documents, in order of id."""
         for number in range(self.records.documents):
@@ -288,6 +292,11 @@ class RowSegment:
         """Return a row as a Hit without scores; its metadata includes the document's."""
         name, doc_id, index, start, end, text, tags, metadata, source = self.whole(row)
         return Hit(name, doc_id, index, text, 0.0, "score", {}, tags, metadata, source, start, end)
+
+    def chunk(self, row: int) -> Chunk:
+        """Return a row as a Chunk; its metadata includes the document's."""
+        _, doc_id, index, start, end, text, tags, metadata, _ = self.whole(row)
+        return Chunk(doc_id, index, text, tags, metadata, start, end)
 
     def identity(self, row: int) -> tuple[str, str, int, int, int]:
         """Return the id of a row, the id of its document, its index there, and its span."""

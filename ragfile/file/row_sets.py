@@ -57,22 +57,29 @@ class RowSet:
 
     @classmethod
     def of_segments(cls, segments: Sequence[RowSegment], words: Sequence[Words]) -> RowSet:
-        """Return the row set made of one for each segment of a file."""
+        """Return the row set of the live rows among those of each segment of a file."""
         each = zip(segments, words, strict=True)
-        return cls(None, {_name_of(one): SegmentWords(one, some) for one, some in each})
+        return cls(
+            None, {_name_of(one): SegmentWords(one, _of_live(one, some)) for one, some in each}
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Return the bytes of the bits of all segments; a mask is not kept beside them."""
+        return sum(pair.words.nbytes for pair in (self._found or {}).values())
 
     @property
     def mask(self) -> Booleans | None:
         """Return bool[rows] of the file."""
-        if self._mask is None and self._found is not None:
-            flags = [_core.flags_of(_of_live(*pair), pair[0].rows) for pair in self._found.values()]
-            self._mask = np.concatenate(flags) if flags else np.empty(0, bool)
-        return self._mask
+        if self._found is None:
+            return self._mask
+        flags = [_core.flags_of(words, segment.rows) for segment, words in self._found.values()]
+        return np.concatenate(flags) if flags else np.empty(0, bool)
 
     def words(self, segments: Sequence[RowSegment]) -> list[Words | None]:
         """Return the live rows that pass, for each segment searched; None for all of them."""
         if self._found is not None:
-            return [_of_live(*self._found[_name_of(segment)]) for segment in segments]
+            return [self._found[_name_of(segment)].words for segment in segments]
         if self._mask is None:
             return [segment.alive for segment in segments]
         return [self._words_of(segment, self._mask) for segment in segments]

@@ -71,9 +71,9 @@ class Snapshot:
                     f"{self.path}: section {name} needs section {missing}", section=missing
                 )
 
-    def _front_and_footer(self) -> tuple[bytes, bytes]:
-        """Return the bytes that name the commit: both hold hashes of the rest."""
-        return self.raw(0, FRONT), self.raw(max(self.commit["end"] - FOOTER, 0), FOOTER)
+    def _front_and_footer(self) -> tuple[int, bytes]:
+        """Return the bytes that name the commit, the first ones as a hash: both hold hashes of the rest."""
+        return hash(self.raw(0, FRONT)), self.raw(max(self.commit["end"] - FOOTER, 0), FOOTER)
 
     def check_unchanged(self) -> None:
         """Raise ChangedError if the file was written over in place since it was opened.

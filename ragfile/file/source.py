@@ -10,6 +10,7 @@ import os
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ragfile import _core
+from ragfile.ground.missing_files import explained
 from ragfile.ground.urls import shown
 
 if TYPE_CHECKING:
@@ -62,17 +63,27 @@ class ByteSource(Protocol):
 
 
 class FileSource:
-    """A file on this machine."""
+    """A file on this machine. After `begin`, the next opening takes the same map."""
 
-    __slots__ = ("path",)
+    __slots__ = ("_begun", "path")
     format, is_watched = "1.0", True
 
     def __init__(self, path: StrPath) -> None:
         self.path = os.fspath(path)
+        self._begun: OpenBytes | None = None
+
+    def begin(self) -> OpenBytes:
+        """Open the file for a look at its first bytes."""
+        self._begun = self.open()
+        return self._begun
 
     def open(self) -> OpenBytes:
-        identity = file_identity(self.path)
-        found = _core.Map(self.path)
+        begun, self._begun = self._begun, None
+        if begun is not None:
+            return begun
+        with explained(self.path):
+            identity = file_identity(self.path)
+            found = _core.Map(self.path)
         return OpenBytes(found, identity, len(found))
 
     def identity(self, opened: OpenBytes | None = None) -> tuple[object, ...]:

@@ -18,7 +18,6 @@ from ragfile.file.stored_columns import SegmentColumns
 from ragfile.ground.cancellation import steps
 from ragfile.ground.extras import optional
 from ragfile.ground.whole_numbers import whole
-from ragfile.records import Chunk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -29,7 +28,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragfile.file.row_segment import RowSegment, StoredDocument
-    from ragfile.records import Document, Hit
+    from ragfile.records import Chunk, Document, Hit
     from ragfile.types import Float32s, Int64s
 
 
@@ -119,20 +118,16 @@ class StoredRows:
     def chunk(self, row: int) -> Chunk:
         """Return the Chunk of a row; its metadata includes the document's."""
         segment, local = self.live_place(row)
-        hit = segment.hit(local)
-        return Chunk(
-            hit.doc_id, hit.chunk_index, hit.text, hit.tags, hit.metadata, hit.start, hit.end
-        )
+        return segment.chunk(local)
 
     def chunks_of(self, document: StoredDocument) -> Iterator[Chunk]:
         """Yield the chunks of a live document; CorruptError if one of its rows is deleted."""
-        for row in document.file_rows:
-            try:
-                chunk = self.chunk(row)
-            except IndexError as error:
+        segment = document.segment
+        for row in document.rows:
+            if not segment.is_live(row):
                 what = f"document {document.id!r} is live in part"
-                raise CorruptError(what, section="rag.tombs") from error
-            yield chunk
+                raise CorruptError(what, section="rag.tombs")
+            yield segment.chunk(row)
 
     def hit(
         self,

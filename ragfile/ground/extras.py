@@ -16,6 +16,7 @@ EXTRAS = {
     "charset_normalizer": "ingest",
     "pyarrow": "arrow",
     "duckdb": "duckdb",
+    "psycopg": "postgresql",
     "starlette": "server",
     "uvicorn": "server",
     "httptools": "server",

@@ -29,5 +29,4 @@ def offline(asked: bool = True) -> Generator[None]:
 
 def why(what: str) -> str:
     """Return the error message for `what`, which needs the network."""
-    reason = VARIABLE + " is set" if os.environ.get(VARIABLE) else "offline was asked for"
-    return f"{what} is over the network, and {reason}"
+    return f"{what} is over the network, which offline mode forbids (--offline, {VARIABLE})"

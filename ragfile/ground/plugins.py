@@ -7,13 +7,16 @@ A package names its functions in pyproject.toml, and touches nothing here:
     [project.entry-points."ragfile.embedders"]
     mine = "my_package:embedder"            # embedder="mine:MODEL"
 
+Two packages that add one name are listed both, and neither is loaded: the order in which packages were
+installed must not decide. A built-in name stays as it is.
+
 The entry points of all packages are read once, when the first name is looked up that is not built in.
 `import ragfile` reads and loads none.
 """
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile.errors import ModelError
@@ -37,7 +40,10 @@ class Plugin(NamedTuple):
 
 def installed() -> list[Plugin]:
     """Return the plugins of all groups, by group and name, without loading one."""
-    return [_described(group, point) for group in GROUPS for point in _points(group).values()]
+    points = (
+        (group, point) for group in GROUPS for each in _points(group).values() for point in each
+    )
+    return [_described(group, point) for group, point in points]
 
 
 def has(group: str, name: str) -> bool:
@@ -55,9 +61,15 @@ def load(group: str, name: str) -> Callable[..., object]:
     """Load a plugin, once per process.
 
     Raises:
-        ModelError: Its package cannot be imported, or it cannot be called.
+        ModelError: Its package cannot be imported, it cannot be called, or another package adds the
+            same name.
     """
-    point = _points(group)[name]
+    point, *others = _points(group)[name]
+    if others:
+        packages = " and ".join(_described(group, each).package for each in [point, *others])
+        raise ModelError(
+            f"the packages {packages} add a plugin called {name!r}: uninstall all but one"
+        )
     try:
         loaded: object = point.load()
     except Exception as error:  # of code that is not ours
@@ -71,11 +83,14 @@ def load(group: str, name: str) -> Callable[..., object]:
 
 
 @cache
-def _points(group: str) -> dict[str, EntryPoint]:
+def _points(group: str) -> dict[str, list[EntryPoint]]:
+    """Return the entry points of a group by name, in order."""
     from importlib.metadata import entry_points
 
-    found = sorted(entry_points(group=f"ragfile.{group}"), key=lambda point: point.value)
-    return {point.name: point for point in sorted(found, key=lambda point: point.name)}
+    found: dict[str, list[EntryPoint]] = {}
+    for point in sorted(entry_points(group=f"ragfile.{group}"), key=partial(_described, group)):
+        found.setdefault(point.name, []).append(point)
+    return found
 
 
 def _described(group: str, point: EntryPoint) -> Plugin:

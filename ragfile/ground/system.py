@@ -157,6 +157,23 @@ def sync_folder(folder: StrPath) -> None:
 # -------------------------------------------------------------------------------------- temporary files
 
 
+def can_write_to(folder: StrPath) -> bool:
+    """Return whether this process may make files in a folder."""
+    return os.access(folder, os.W_OK)
+
+
+def is_mounted(path: StrPath) -> bool:
+    """Return whether a file is mounted by itself: such a file can be written, but not replaced."""
+    if os.path.ismount(path):
+        return True
+    try:
+        with open("/proc/self/mountinfo", "rb") as table:
+            mounts = [line.split()[4] for line in table]
+    except OSError:  # not Linux
+        return False
+    return os.fsencode(os.path.abspath(path)).replace(b" ", rb"\040") in mounts
+
+
 def unused_path(folder: StrPath, prefix: str, suffix: str) -> str:
     """Return a path in a folder that no file has, with 64 random bits in its name.
 

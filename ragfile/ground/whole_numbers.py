@@ -8,10 +8,12 @@ def whole(value: SupportsIndex, name: str, least: int | None = None) -> int:
     """Return a whole number as an int.
 
     Raises:
-        TypeError: The value is not a whole number.
+        TypeError: The value is not a whole number, or a bool.
         ValueError: It is below `least`.
     """
     try:
+        if isinstance(value, bool):
+            raise TypeError
         found = index(value)
     except TypeError:
         raise TypeError(f"{name} is a whole number, not {value!r:.80}") from None

@@ -14,6 +14,8 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, Protocol, Self, cast
 
+from ragfile.ingest.languages import LANGUAGES
+
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
@@ -32,6 +34,9 @@ STOP_WORDS: dict[str, frozenset[str]] = {
     "none": frozenset(),
     "english-1": frozenset(ENGLISH_1.split()),
 }
+
+
+PAGE_FIELDS = (("text", 1), ("headers", 6))
 
 
 class WordStemmer(Protocol):
@@ -200,6 +205,28 @@ class Analysis:
             if isinstance(self.stop_words, str)
             else frozenset(self.stop_words)
         )
+
+    @classmethod
+    def for_language(
+        cls, language: str, *, fields: tuple[tuple[str, int], ...] = PAGE_FIELDS
+    ) -> Self:
+        """Return the analysis for texts of a language.
+
+            ragfile.build("docs/", "kb.ragfile", analysis=ragfile.Analysis.for_language("de"))
+
+        Args:
+            language: Its code, such as "de" or "de-AT".
+            fields: The parts of a row that are indexed, with weights.
+
+        Raises:
+            ValueError: There are no rules for the language.
+        """
+        code = language.lower().replace("_", "-").partition("-")[0]
+        found = LANGUAGES.get(code)
+        if found is None:
+            raise ValueError(f"no language {language!r}; there are {', '.join(sorted(LANGUAGES))}")
+        words = tuple(sorted(set(found.stop_words.split()))) or "english-1"
+        return cls(found.stemmer, words, found.accents, fields)
 
     def reducer(self) -> Callable[[list[str]], list[str]]:
         """Return a function from distinct words to their terms, "" for stop words.

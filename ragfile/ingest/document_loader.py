@@ -96,6 +96,7 @@ class Loading:
     encoding: str | None = None  # of text that is not UTF-8 and has no byte order mark
     dedupe: bool = False  # leave out files whose bytes were loaded before
     selection: Selection = field(default_factory=Selection)
+    prefix: str = ""  # a folder's name that begins every id
     files: int = 0
     bytes: int = 0
     failures: list[SourceFailure] = field(default_factory=list[SourceFailure])

@@ -97,6 +97,7 @@ def find(
     skipped: list[Skipped] | None = None,
     wanted: set[str] | None = None,
     selection: Selection | None = None,
+    prefix: str = "",
 ) -> Iterator[SourceFile]:
     """Yield the files of some sources: sources in the order given, the files of a folder by name.
 
@@ -105,13 +106,14 @@ def find(
         skipped: A list that collects skipped files and folders.
         wanted: The suffixes that a folder gives. Default: those of all loaders.
         selection: The files of a folder to take. Default: `Selection()`.
+        prefix: A folder's name that begins every id and recorded source.
 
     Raises:
         FileNotFoundError: A source does not exist, or a glob matches nothing.
         ValueError: A source is a URL, or two folders have one name.
     """
     skipped = [] if skipped is None else skipped
-    walk = _Walk(selection or Selection(), wanted, skipped)
+    walk, below = _Walk(selection or Selection(), wanted, skipped), _checked_prefix(prefix)
     taken: set[str] = set()
     used: set[str] = set()
     recorded: set[str] = set()
@@ -129,7 +131,14 @@ def find(
                 _legible(root.name_of(path)), _legible(os.path.abspath(path)), recorded
             )
             recorded.add(source)
-            yield SourceFile(path, doc_id, root.is_named, source)
+            yield SourceFile(path, below + doc_id, root.is_named, below + source)
+
+
+def _checked_prefix(prefix: str) -> str:
+    """Return a prefix with a "/" at its end, "" for none."""
+    if prefix and not all(part.strip(". ") for part in prefix.split("/")):
+        raise ValueError(f"prefix={prefix!r} is not a folder's name, such as 'manuals'")
+    return f"{prefix}/" if prefix else ""
 
 
 class Root(NamedTuple):

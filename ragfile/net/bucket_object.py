@@ -1,6 +1,6 @@
 """An object in a bucket, read through obstore: s3://bucket/key, gs://bucket/key, az://container/key.
 
-Credentials, region and endpoint come from the environment, in the variables of each provider:
+obstore opens the sockets: of net/, only types and errors are used. Credentials, region and endpoint come from the environment, in the variables of each provider:
 
     s3   AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY, AWS_REGION, AWS_ENDPOINT_URL,
          AWS_SKIP_SIGNATURE=true for public buckets

@@ -509,6 +509,59 @@ cdef class Asker:
         return queries
 
 
+cdef class Phrase:
+    """Find the words of a phrase side by side in texts. Words are parts, as words() returns them;
+    they are compared by their terms, stop words, which have none, by themselves."""
+
+    cdef rag_phrase *phrase
+    cdef Asker asker
+    cdef list words
+
+    def __cinit__(self, Asker asker not None, words):
+        self.asker, self.words = asker, list(words)
+        self.begin()
+
+    def __dealloc__(self):
+        rag_phrase_free(self.phrase)
+
+    cdef int begin(self) except -1:
+        cdef rag_fault fault
+        cdef list kept = []
+        cdef size_t size
+        cdef const uint8_t *at
+        rag_phrase_free(self.phrase)
+        self.phrase = rag_phrase_new(self.asker.rules & RAG_STRIP_ACCENTS)
+        if self.phrase == NULL:
+            raise MemoryError
+        for word in self.words:
+            at = utf8(word, &size, kept)
+            check(rag_phrase_word(self.phrase, at, size, &fault), &fault)
+        return 0
+
+    def found(self, texts):
+        """Return one byte for each text: 1 if it has the phrase. Calls share what they learn about
+        words."""
+        cdef rag_fault fault
+        cdef list kept = []
+        cdef size_t size
+        cdef const uint8_t *at
+        if rag_vocabulary_size(rag_phrase_vocabulary(self.phrase)) > CACHED_WORDS:
+            self.begin()
+        for text in texts:
+            at = utf8(text, &size, kept)
+            check(rag_phrase_text(self.phrase, at, size, &fault), &fault)
+        self.asker.lock.acquire()
+        try:
+            resolve(rag_phrase_vocabulary(self.phrase), self.asker.reduce)
+        finally:
+            self.asker.lock.release()
+        flags = bytearray(len(texts))
+        cdef uint8_t[::1] room = flags
+        if len(flags):
+            rag_phrase_find(self.phrase, &room[0])
+        return flags
+
+
 cdef class Lexicon:
     """The lexical sections of one segment, searched in place."""
 

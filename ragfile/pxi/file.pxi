@@ -498,6 +498,11 @@ cdef class FileWriter:
         cdef rag_fault fault
         check(rag_writer_small_blocks(self.alive(), segment, &fault), &fault, self.path)
 
+    def list_sections(self, uint32_t segment):
+        """List the segment's sections, which were written last, in a rag.sections of its own."""
+        cdef rag_fault fault
+        check(rag_writer_list(self.alive(), segment, &fault), &fault, self.path)
+
     def parity(self, unsigned percent, bint anew=False):
         """Protect the commit's bytes by `percent` per cent of parity; with anew, all bytes of the
         file."""

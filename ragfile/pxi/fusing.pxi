@@ -58,6 +58,88 @@ cdef class Parts:
             check(status, &fault)
         return found, best
 
+    def rank_code(self, texts, rows, scores):
+        """Return (order int64[m, k], scores float64[m, k]): the ranking of each text's rows, best
+        first, again by the paths of source code. Every segment needs its records. Missing rows, -1,
+        stay last."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef const int64_t[:, ::1] rows_view = rows
+        cdef const double[:, ::1] scores_view = scores
+        cdef size_t count, k = rows_view.shape[1]
+        cdef const uint8_t *text_at
+        cdef rag_code_score *found = <rag_code_score *>calloc(k + 1, sizeof(rag_code_score))
+        if found == NULL:
+            raise MemoryError
+        try:
+            if rows.shape != scores.shape or len(texts) != len(rows):
+                raise ValueError("every text has rows with their scores")
+            order = numpy.empty(rows.shape, numpy.int64)
+            ranked = numpy.full(rows.shape, -numpy.inf)
+            for i, text in enumerate(texts):
+                raw = text.encode("utf-8", "surrogatepass")
+                text_at, size = raw, len(raw)
+                count = 0
+                while count < k and rows_view[i, count] >= 0:
+                    count += 1
+                if count:
+                    check(rag_code_rank_rows(self.parts, self.count, text_at, size,
+                                             &rows_view[i, 0], &scores_view[i, 0], count, found,
+                                             &fault), &fault)
+                put_ranked(found, count, order[i], ranked[i])
+            return order, ranked
+        finally:
+            free(found)
+
+
+cdef put_ranked(const rag_code_score *found, size_t count, int64_t[::1] order,
+                double[::1] scores):
+    """Write the order and the scores of ranked candidates; the places after them keep theirs."""
+    cdef size_t i, k = order.shape[0]
+    for i in range(k):
+        order[i] = found[i].at if i < count else i
+        if i < count:
+            scores[i] = found[i].score
+
+
+CodeScore = namedtuple("CodeScore", "at score path file prior discount",
+                       module=__name__)
+
+
+def rank_code(text, ids, scores):
+    """Return the CodeScore of each candidate, best first. `ids` has the documents' ids as UTF-8, in the
+    order of the scores, which begin with the best one."""
+    cdef rag_fault fault
+    cdef size_t i, count = len(ids)
+    cdef const uint8_t *text_at
+    cdef rag_code_candidate *all = <rag_code_candidate *>calloc(count + 1, sizeof(rag_code_candidate))
+    cdef rag_code_score *out = <rag_code_score *>calloc(count + 1, sizeof(rag_code_score))
+    try:
+        if all == NULL or out == NULL:
+            raise MemoryError
+        if len(scores) != count:
+            raise ValueError("every candidate has an id and a score")
+        kept = [bytes(one) for one in ids]
+        for i in range(count):
+            all[i].id, all[i].id_size, all[i].score = kept[i], len(kept[i]), scores[i]
+        raw = text.encode("utf-8", "surrogatepass")
+        text_at = raw
+        check(rag_code_rank(text_at, len(raw), all, count, out, &fault), &fault)
+        return [CodeScore(out[i].at, out[i].score, out[i].path, out[i].file, out[i].prior,
+                          out[i].discount) for i in range(count)]
+    finally:
+        free(all)
+        free(out)
+
+
+def is_code(doc_id):
+    """Return whether the suffix of a document's id is one of source code."""
+    raw = doc_id.encode("utf-8", "surrogatepass")
+    cdef const uint8_t *at = raw
+    return rag_is_code(at, len(raw))
+
 
 cdef class Fusion:
     """Hybrid search over a file's segments. `lexicon` is a Lexicon if there is one segment without
@@ -87,8 +169,8 @@ cdef class Fusion:
     cdef rag_fusion asked(self, queries, how, Sample sample, size_t count, size_t depth,
                           threads) except *:
         cdef rag_fusion found = self.fusion
-        method, parameter = how
-        found.method, found.parameter = METHODS[method], parameter
+        method, parameter, evidence = how
+        found.method, found.parameter, found.evidence = METHODS[method], parameter, evidence
         cdef const void *stats
         found.queries = <const rag_queries *>queries_at(queries, &stats)
         if stats != NULL:
@@ -108,7 +190,7 @@ cdef class Fusion:
              bint wants_least=False, threads=None):
         """Return (vector scores float32[m, depth] of the rows found by words, moments float64[m,
         2], the minimum vector scores of further rows among the k best, or None). how is (method,
-        parameter)."""
+        parameter, evidence)."""
         import numpy
 
         cdef rag_fault fault

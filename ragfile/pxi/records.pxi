@@ -206,6 +206,28 @@ cdef class Records:
             hashes[i] = rag_hash(d.id, d.id_size)
         return found
 
+    def numbers_of(self, Records others not None):
+        """Return for each document of another segment the number of the one here with its id, or -1."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef rag_status status = RAG_OK
+        cdef rag_document d
+        cdef uint64_t i, number = 0
+        found = numpy.full(others.records.count, -1, numpy.int64)
+        cdef int64_t[::1] numbers = found
+        with nogil:
+            for i in range(others.records.count):
+                status = rag_records_document(&others.records, i, &d, &fault)
+                if status == RAG_OK:
+                    status = rag_records_find(&self.records, d.id, d.id_size, &number, &fault)
+                if status != RAG_OK:
+                    break
+                if number < self.records.count:
+                    numbers[i] = <int64_t>number
+        check(status, &fault)
+        return found
+
     def stretches(self, bint of_rows):
         """Return (at, size) of the metadata of each row, or of each document."""
         import numpy
@@ -529,6 +551,7 @@ def unread_hits(kind, source, rows, scores, str score_type, list parts, bint ski
                 of_parts[names[j]] = of[j][i]
         hit = new(kind)
         hit.found_in, hit.score = (reader, rows_view[i], waiting), scores_view[i]
+        hit.asked = None
         hit.score_type, hit.scores = score_type, of_parts
         found.append(hit)
     return found

@@ -256,21 +256,24 @@ cdef class Matrix:
 
 
 cdef class Sample:
-    """A contiguous binary32 copy of sample vectors, for the mean and deviation of a query's
-    scores."""
+    """Sample vectors as binary32, for the mean and deviation of a query's scores. They are copied,
+    or read where they are if `copy` is false and their components are without gaps."""
 
     cdef rag_sample sample
     cdef object owners
 
-    def __init__(self, vectors, metric="cosine"):
+    def __init__(self, vectors, metric="cosine", *, bint copy=True):
         import numpy
 
         cdef rag_fault fault
         cdef rag_status status
-        rows = numpy.array(vectors, dtype=numpy.float32, order="C", ndmin=2)
+        rows = vectors
+        if copy or vectors.dtype != numpy.float32 or vectors.strides[1] != 4:
+            rows = numpy.array(vectors, dtype=numpy.float32, order="C", ndmin=2)
         squares = numpy.empty(len(rows))
         self.owners = (rows, squares)
-        self.sample.rows = <const float *>address_of(rows)
+        self.sample.rows = <const float *><size_t>rows.__array_interface__["data"][0]
+        self.sample.stride = rows.strides[0]
         self.sample.squares = <double *>address_of(squares)
         self.sample.count, self.sample.dim = rows.shape[0], rows.shape[1]
         self.sample.metric = METRICS[metric]

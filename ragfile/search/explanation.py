@@ -66,10 +66,13 @@ class Explanation:
         terms: Contributions of the question's terms to the BM25 score.
         length: Length of the passage in terms, fields weighted.
         scale: The numbers of calibrated fusion: `best` (the best BM25 score), `mean` and `deviation` of
-            the question's vector scores over the sample, `weight`, and `min_score`, the vector score
-            that a row without any of the words needs.
+            the question's vector scores over the sample, `weight`, `min_score`, the vector score that
+            a row without any of the words needs, and for a document's best passage `evidence`, the part
+            of its score that further passages of the document add.
         excluded_by: The filters that exclude the passage.
         degraded: Why a retriever was skipped, or "".
+        code: For a passage of source code, the terms of its score: `fused` (the score without them),
+            `path`, `file`, `prior` and `discount`; (fused + path + file) * prior * discount.
         bounds: Lower and upper bound of the vector score by the compact codes; a search that knows k rows
             above the upper bound skips the vector. None without codes.
     """
@@ -87,6 +90,7 @@ class Explanation:
     excluded_by: list[str]
     degraded: str
     bounds: tuple[float, float] | None = None
+    code: dict[str, float] = field(default_factory=dict[str, float])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as a dict, ready for JSON."""
@@ -104,7 +108,8 @@ class Explanation:
             f"    {t.contribution:10.4f}  {t.term}  ({t.tf} here, in {t.df} passages, idf {t.idf:.3f})"
             for t in self.terms
         ]
-        lines += [f"  {name:9} {_shown(value)}" for name, value in self.scale.items()]
+        numbers = {**self.scale, **self.code}
+        lines += [f"  {name:9} {_shown(value)}" for name, value in numbers.items()]
         if self.bounds is not None:
             lines.append(f"  bounds    {self.bounds[0]:.6g} to {self.bounds[1]:.6g} (vector)")
         lines += [f"  left out by {name}" for name in self.excluded_by]
@@ -172,11 +177,15 @@ def explained(
     terms, length = _terms(base, question, row) if has_words else _Terms([], None)
     base.check_live(np.array([row]))
     rank, ranked, score = _place(retrieval, question, row, scores)
+    scale = _scale(base, question, asked, ranked, rows, k)
+    code = _code(retrieval, question, row) if has_words else {}
+    if rank is not None and score is not None and scale:
+        scale |= _evidence(ranked, rank - 1, scale, code.get("fused", score))
     return Explanation(
         row, base.looked_at("ids", [row], notes)[row], ranked.score_type, score, rank, scores,
         {name: _rank(base, row, score, asked[name], rows) for name, score in scores.items()},
-        terms, length, _scale(base, question, asked, ranked, rows, k), _excluded(base, question, row), degraded,
-        _bounds(base, row, asked),
+        terms, length, scale, _excluded(base, question, row), degraded,
+        _bounds(base, row, asked), code,
     )  # fmt: skip
 
 
@@ -241,6 +250,23 @@ def _place(
     return _RowRank(None, ranked, scores.get(ranked.score_type))
 
 
+def _code(retrieval: Retrieval, question: Question, row: int) -> dict[str, float]:
+    """Return the terms that the ranking of source code adds for a row, or {}."""
+    base, notes = retrieval.rows, question.notes
+    if not retrieval.ranks_code(question):
+        return {}
+    ranked, _ = retrieval.by_content(replace(question, is_whole=True), ranks_code=False)
+    rows: list[int] = ranked.rows[0, ranked.rows[0] >= 0].tolist() if len(ranked.rows) else []
+    keys = base.looked_at("keys", [*rows, row], notes)
+    if row not in rows or not _core.is_code(keys[row][0].decode("utf-8", "surrogatepass")):
+        return {}
+    scores = ranked.scores[0, : len(rows)].tolist()
+    found = _core.rank_code(question.texts[0], [keys[each][0] for each in rows], scores)
+    one = next(one for one in found if rows[one.at] == row)
+    terms = {"path": one.path, "file": one.file, "prior": one.prior, "discount": one.discount}
+    return {"fused": scores[one.at], **terms}
+
+
 def _scale(
     base: SearchedRows, question: Question, asked: Mapping[str, _Query],
     ranked: Ranked, rows: Selection, k: int,
@@ -248,7 +274,7 @@ def _scale(
     """Return the numbers of calibrated fusion, or {} for another fusion."""
     if len(asked) < 2 or ranked.score_type != "calibrated":
         return {}
-    weight = retriever_fusion.method_of(question.fusion, retriever_fusion.recorded(base))[1]
+    how = retriever_fusion.method_for(base, question.fusion)
     vector, text = asked["vector"].vector, question.texts[0]
     assert vector is not None  # both retrievers ran
     mean, deviation = base.sample_statistics(vector)
@@ -258,12 +284,23 @@ def _scale(
     )  # fmt: skip
     best = float(bm25[0, 0]) if found.size and found[0, 0] >= 0 else 0.0
     min_score = base.least(question, np.asarray(vector)[None], (found, bm25))
-    scale = {"best": best, "mean": mean, "deviation": deviation, "weight": weight}
+    scale = {"best": best, "mean": mean, "deviation": deviation, "weight": how.parameter}
     return (
         scale
         if min_score is None or not np.isfinite(min_score[0])
         else scale | {"min_score": float(min_score[0])}
     )
+
+
+def _evidence(
+    ranked: Ranked, place: int, scale: Mapping[str, float], score: float
+) -> dict[str, float]:
+    """Return what the document's further passages add to a fused score, {} for nothing."""
+    by = _core.Calibration(scale["mean"], scale["deviation"], scale["weight"])
+    bm25, near = (ranked.parts[name][0, place : place + 1] for name in ("bm25", "vector"))
+    own = float(by.scores(bm25, near, scale["best"])[0])
+    added = score - own
+    return {"evidence": added} if added else {}
 
 
 def _bounds(

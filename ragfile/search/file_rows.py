@@ -18,6 +18,7 @@ from ragfile.errors import FilterWarning
 from ragfile.file import exact, filters, prefetch, row_sets, sample_rows, stored_columns
 from ragfile.file.container import Container
 from ragfile.file.passages import Passages
+from ragfile.file.row_set_cache import RowSetCache, filter_key
 from ragfile.file.row_sets import ALL, RowSet, RowSets
 from ragfile.file.snapshot import open_snapshot, snapshot_over
 from ragfile.file.source import FileSource
@@ -40,7 +41,16 @@ if TYPE_CHECKING:
     from ragfile.search.question import Notes, Question
     from ragfile.search.retriever_fusion import Ranked
     from ragfile.search.rows import Found
-    from ragfile.types import FieldWeights, Float32s, Int64s, StrPath, TagFilter, Vector, Where
+    from ragfile.types import (
+        FieldWeights,
+        Float32s,
+        Floats,
+        Int64s,
+        StrPath,
+        TagFilter,
+        Vector,
+        Where,
+    )
 
 Sets = RowSet | RowSets
 KEPT_PHRASES = 64
@@ -51,7 +61,9 @@ class FileRows(StoredRows):
 
     are_apart = False
 
-    def __init__(self, snapshot: Snapshot, *, warns: bool = True) -> None:
+    def __init__(
+        self, snapshot: Snapshot, *, warns: bool = True, file: Container | None = None
+    ) -> None:
         super().__init__()
         self._warns = warns  # of unknown keys in filters
         self.snapshot, self.path, self.config = snapshot, snapshot.path, snapshot.config
@@ -60,7 +72,8 @@ class FileRows(StoredRows):
             snapshot.count,
             snapshot.live,
         )
-        self.is_elsewhere, self.file = snapshot.is_elsewhere, Container(snapshot)
+        self.is_elsewhere = snapshot.is_elsewhere
+        self.file = Container(snapshot) if file is None else file
         self.is_sealed = snapshot.sealed is not None
         self._phrases: Lru[tuple[str, ...], NDArray[np.bool_]] | None = None
         self._segments = snapshot.segments
@@ -68,11 +81,14 @@ class FileRows(StoredRows):
         self._has_vectors: bool | None = None
         self._has_bm25: bool | None = None
         self._has_bare_rows: bool | None = None
+        self._row_sets = RowSetCache()
+        self._has_further_passages: bool | None = None
         self._searched: dict[str, exact.Segments] = {}
         self._unknown_keys: set[str] = set()
         self._sample: _core.Sample | None = None
         self._method: retriever_fusion.Method | None = None
         self._core: _core.Fusion | None = None
+        self._records: _core.Parts | None = None  # of all segments, to read ids
 
     def check_unchanged(self) -> None:
         """Raise ChangedError if the file was overwritten since it was opened."""
@@ -111,6 +127,14 @@ class FileRows(StoredRows):
         if self._has_bm25 is None:
             self._has_bm25 = any(s.live and s.has("rag.terms") for s in self._segments)
         return self._has_bm25
+
+    @property
+    def has_further_passages(self) -> bool:
+        """Whether a document has several chunks."""
+        if self._has_further_passages is None:
+            segments = (segment for segment in self._segments if segment.live)
+            self._has_further_passages = any(s.rows > s.records.documents for s in segments)
+        return self._has_further_passages
 
     @property
     def has_bare_rows(self) -> bool:
@@ -159,14 +183,24 @@ class FileRows(StoredRows):
 
     def _passing(self, where: object, tags_any: TagFilter, tags_all: TagFilter) -> RowSet:
         if isinstance(where, Mapping) or where is None:
-            given = cast("Where | None", where)
-            chosen = filters.compile(given, tags_any=tags_any, tags_all=tags_all)
-            found = self.passing(chosen)
-            if self._warns:
-                self._warn_of_unknown(chosen.paths)
-            return found
+            condition = cast("Where | None", where)
+            key = filter_key(condition, tags_any, tags_all)
+            known = None if key is None else self._row_sets.get(key)
+            return known or self._compiled(key, condition, tags_any, tags_all)
         mask, tags = self._mask_of(where), self._passing(None, tags_any, tags_all).mask
         return RowSet(self.alive(mask) if tags is None else mask & tags)
+
+    def _compiled(
+        self, key: str | None, where: Where | None, tags_any: TagFilter, tags_all: TagFilter
+    ) -> RowSet:
+        """Return the live rows that pass a filter, and keep them if it has a key."""
+        chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)
+        found = self.passing(chosen)
+        if self._warns:
+            self._warn_of_unknown(chosen.paths)
+        if key is not None:
+            self._row_sets.put(key, found)
+        return found
 
     def passing(self, chosen: filters.Filter) -> RowSet:
         """Return the live rows that pass a filter."""
@@ -371,9 +405,18 @@ class FileRows(StoredRows):
         if self._core is None:
             near, words = self.searched("vector"), self.searched("rag.terms")
             lexicon = words.lexicons or words[0].lexicon
-            parts = near.parts if len(near) == len(words) else words.parts_with(near)
-            self._core = _core.Fusion(parts, lexicon, near[0].matrix)
+            self._core = _core.Fusion(words.parts_with(near), lexicon, near[0].matrix)
         return self._core
+
+    def rank_code(
+        self, texts: Sequence[str], rows: Int64s, scores: NDArray[np.float64],
+        notes: Notes | None = None,
+    ) -> tuple[Int64s, NDArray[np.float64]]:  # fmt: skip
+        if self.is_elsewhere:
+            prefetch.whole(self._segments, "rag.chunks", "rag.documents", "rag.ids")
+        if self._records is None:
+            self._records = _core.Parts([(s.base, s.rows, s.records, None) for s in self._segments])
+        return self._records.rank_code(texts, rows, scores)
 
     @property
     def sample(self) -> Int64s:
@@ -384,12 +427,31 @@ class FileRows(StoredRows):
     def sample_vectors(self) -> _core.Sample:
         """The vectors of the sample, kept together in memory."""
         if self._sample is None:
+            vectors, metric = self._whole_sample(), self.config.get("metric", "cosine")
+            if vectors is not None:
+                self._sample = _core.Sample(vectors, metric, copy=False)
+                return self._sample
             rows = sample_rows.sample(self._segments).vectors
             vectors = (
                 np.array(rows, np.float32) if rows else np.empty((0, self.dim or 0), np.float32)
             )
-            self._sample = _core.Sample(vectors, self.config.get("metric", "cosine"))
+            self._sample = _core.Sample(vectors, metric)
         return self._sample
+
+    def _whole_sample(self) -> Floats | None:
+        """Return all vectors where the file stores them, if they are the sample; None otherwise.
+
+        A copy would be most of the memory that a small open file takes.
+        """
+        if self.is_elsewhere or self._alone is None:
+            return None
+        segment = self._alone
+        if segment.live < segment.rows or segment.rows > sample_rows.TAKEN:
+            return None
+        if segment.has_bare_rows or segment.has("rag.sample"):
+            return None
+        vectors: Floats = segment.stored_vectors(0, segment.rows)
+        return vectors
 
     def sample_statistics(self, vector: Vector) -> tuple[float, float]:
         """Return (mean, deviation) of a vector's exact scores over the sample."""

@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from ragfile.types import Int64s
 
 RRF_K = 60
-PARAMETERS = {"rrf": {"rrf_k"}, "blend": {"alpha"}, "calibrated": {"w"}}  # those of a search
+PARAMETERS = {  # those of a search
+    "rrf": {"rrf_k"}, "blend": {"alpha"}, "calibrated": {"w", "evidence"},
+}  # fmt: skip
 Fused: TypeAlias = "tuple[Int64s, NDArray[np.float64]]"
 
 
@@ -44,7 +46,8 @@ def check(method: str, params: Mapping[str, object]) -> None:
     unknown = sorted(params.keys() - PARAMETERS[method])
     if unknown:
         raise ValueError(
-            f"fusion {method} has no parameter {unknown[0]!r}, only {', '.join(PARAMETERS[method])}"
+            f"fusion {method} has no parameter {unknown[0]!r}, only "
+            f"{' and '.join(sorted(PARAMETERS[method]))}"
         )
 
 
@@ -56,6 +59,12 @@ def check_value(method: str, value: float) -> None:
         raise ValueError(f"rrf_k must not be negative, not {value}")
     if method == "blend":
         alpha_weights(value)
+
+
+def check_evidence(share: float) -> None:
+    """Refuse a share of evidence outside its bounds."""
+    if not 0 <= share <= 1:
+        raise ValueError(f"evidence must be between 0 and 1, not {share}")
 
 
 def alpha_weights(alpha: float) -> tuple[float, float]:

@@ -1,8 +1,8 @@
 """The k best documents with their n best passages each, exactly, not just those in one pool.
 
-A document ranks by its best passage. The retrievers propose more and more candidates until enough documents have a
-best passage that beats every unlisted row: such a row scores at most as much as the last ones of both lists together.
-Then every passage of the chosen documents is scored. RRF and blend are defined by their pool, so their groups are
+A document ranks by its best passage and the evidence of its other ones (csrc/fusion/evidence.c). The retrievers
+propose more and more candidates until enough documents beat every unlisted row: such a row scores at most as much as
+the last ones of both lists together. Evidence raises no document without candidates. Then every passage of the chosen documents is scored. RRF and blend are defined by their pool, so their groups are
 those of the pool.
 
 With drop_repeats, documents are ordered by their best passage that repeats nothing shown before, and each brings its n
@@ -120,13 +120,14 @@ class _GroupSearch:
         if vectors is not None:
             self.vector = vectors[0]
         self.has_words, self.fields = has_words, question.fields
-        self.how = retriever_fusion.method_of(question.fusion, retriever_fusion.recorded(self.base))
+        self.how = retriever_fusion.method_for(self.base, question.fusion)
         self.is_hybrid = has_words and vectors is not None
+        self.evidence = self.how.evidence if self.is_hybrid else 0.0
         self.standings: dict[int, Standing] = {}
         self.documents: dict[bytes, Standing] = {}  # a row of each
         self.names: list[str] = []  # of the scores by retriever
         self.scale: _core.Calibration | None = None  # known once the words have a best score
-        self.name = self.how[0] if self.is_hybrid else "bm25" if has_words else "vector"
+        self.name = self.how.name if self.is_hybrid else "bm25" if has_words else "vector"
 
     def answer(self) -> Ranked:
         is_pool = self.is_hybrid and self.name != "calibrated"
@@ -148,6 +149,9 @@ class _GroupSearch:
             found = self._seen(min(depth, self.base.live))
             best = self._documents(found)
             sure = sum(one.score > found.beyond for one in best)
+            counted = _core.evidence_count(-np.sort(-found.scores)) if self.evidence else 0
+            if (found.scores > found.beyond).sum() < counted:
+                sure = 0  # the rows that count as evidence are not final
             if sure >= self.question.wanted or found.beyond == -np.inf or depth >= self.base.live:
                 return found, best
             depth *= DEEPER
@@ -161,7 +165,35 @@ class _GroupSearch:
             if document not in best or rank < best[document]:
                 best[document] = rank
         ranked = [BestPassage(-score, self.standings[row]) for score, row in best.values()]
+        if self.evidence:
+            ranked = self._weighed(found, ranked)
         return sorted(ranked, key=lambda one: (-one.score, one.standing.key))
+
+    def _weighed(self, found: Scored, best: list[BestPassage]) -> list[BestPassage]:
+        """Return documents with scores that count the evidence of their further passages."""
+        if not best:
+            return best
+        order = sorted(
+            range(len(found.rows)),
+            key=lambda i: (-found.scores[i], self.standings[int(found.rows[i])].key),
+        )
+        order = order[: _core.evidence_count(found.scores[order])]
+        if not order:
+            return best
+        first = [self.standings[int(found.rows[i])].first for i in order]
+        weights = _core.evidence_weights(found.scores[order], np.array(first, np.int64))
+        known = {row: weight for row, weight in zip(first, weights.tolist(), strict=True) if weight}
+        top = float(found.scores[order[0]])
+        return [
+            BestPassage(
+                _core.evidence_of_document(
+                    one.score, top, self.evidence, known.get(one.standing.first, 0.0),
+                    one.standing.end - one.standing.first,
+                ),
+                one.standing,
+            )
+            for one in best
+        ]  # fmt: skip
 
     def _notice(self, rows: Int64s) -> None:
         """Remember the standings of rows, and a row of each of their documents."""
@@ -208,7 +240,7 @@ class _GroupSearch:
     def _calibration(self, words: Proposals) -> _core.Calibration:
         self.mean, deviation = self.base.sample_statistics(self.vector)
         self.best = float(words.scores[0]) if len(words.scores) else 0.0
-        return _core.Calibration(self.mean, deviation, self.how[1])
+        return _core.Calibration(self.mean, deviation, self.how.parameter)
 
     def _bound(
         self, words: Proposals, dense: Proposals, depth: int, scale: _core.Calibration

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragfile.search import fusion, paging_and_diversity, repeats, retriever_fusion
+from ragfile.search import fusion, refinement, repeats, retriever_fusion
 
 if TYPE_CHECKING:
     from ragfile.search.question import Question
@@ -52,7 +52,7 @@ def widened(retrieval: Retrieval, question: Question) -> tuple[Ranked, str]:
         first = replace(question, texts=question.texts[:1], vectors=None)
         ranked = repeats.without(base, first, candidates)
     else:
-        ranked = paging_and_diversity.refined(base, question, candidates(question))
+        ranked = refinement.refined(base, question, candidates(question))
     question.notes.note("fuse")
     return ranked, degraded
 

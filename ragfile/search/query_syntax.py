@@ -24,7 +24,7 @@ from ragfile import _core
 from ragfile.ground.cancellation import steps
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from numpy.typing import NDArray
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from ragfile.search.rows import Dictionary, SearchedRows
 
     Phrase = tuple[str, ...]
-    Mark = str | tuple[str]
 
 SIGNS = 256  # operators of one question: each reads the dictionary, or texts
+TEXTS = 1024  # read at a time for a phrase
 WIDEST = 64  # terms of the dictionary that a word with a star or a tilde stands for
 SIGNED = re.compile(r'(?<!\S)([+-]?)"([^"]*)"|([^\s"]+)')
 SPELLED = re.compile(r"(.+?)(?:(\*)|~([12]?))$", re.DOTALL)
@@ -213,30 +213,22 @@ class _RowFinder:
         return known
 
     def _looked_up(self, words: list[str]) -> NDArray[np.bool_]:
-        wanted = self._marks(words)
-        marks: dict[str, Mark] = {}
+        terms = self.lexicon.asker.terms_of(words)
         mask = np.ones(self.rows.count, bool)
-        for term in dict.fromkeys(term for term in wanted if isinstance(term, str)):
+        for term in dict.fromkeys(filter(None, terms)):
             mask &= self._rows(term)
         mask = self.rows.alive(mask)
-        if len(words) > 1 or not isinstance(wanted[0], str):
-            for row in steps(np.flatnonzero(mask).tolist()):
-                mask[row] = self._has(row, wanted, marks)
+        if len(words) > 1 or not terms[0]:  # a stop word is in no index
+            self._read_texts(words, mask)
         return mask
 
-    def _marks(self, words: Sequence[str]) -> list[Mark]:
-        """Return the mark that each word is compared by: its term, or (word,) for a stop word, which has none."""
-        terms = self.lexicon.asker.terms_of(words)
-        return [term or (word,) for term, word in zip(terms, words, strict=True)]
-
-    def _has(self, row: int, wanted: list[Mark], known: dict[str, Mark]) -> bool:
-        """Return whether a row's text has the marks side by side; `known` caches the marks of words."""
-        segment, local = self.rows.place(row)
-        words = folded(self.lexicon, *segment.passage(local))
-        new = [word for word in dict.fromkeys(words) if word not in known]
-        known.update(zip(new, self._marks(new), strict=True))
-        marks = [known[word] for word in words]
-        size = len(wanted)
-        return any(
-            mark == wanted[0] and marks[i : i + size] == wanted for i, mark in enumerate(marks)
-        )
+    def _read_texts(self, words: list[str], mask: NDArray[np.bool_]) -> None:
+        """Clear the rows of a mask whose texts do not have the words side by side."""
+        phrase = _core.Phrase(self.lexicon.asker, words)
+        for segment in self.segments:
+            held = mask[segment.base : segment.base + segment.rows]
+            rows = np.flatnonzero(held)
+            for first in steps(range(0, len(rows), TEXTS)):
+                some = rows[first : first + TEXTS]
+                texts = [text for row in some.tolist() for text in segment.passage(row)]
+                held[some] = np.frombuffer(phrase.found(texts), bool)

@@ -16,7 +16,7 @@ from ragfile.ground.json_values import is_object
 from ragfile.ground.option_table import check_of
 from ragfile.ingest.analysis import checked_weights
 from ragfile.options import SEARCH, K
-from ragfile.search import paging_and_diversity
+from ragfile.search import refinement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -125,6 +125,7 @@ class Question:
     without: int | None = None  # a row to leave out
     group: int = DEFAULTS["group"]
     is_whole: bool = False  # the answer is all candidates
+    ranks_code: bool = False  # by the paths of source code, too; set from the file that is asked
     query_syntax: bool = DEFAULTS["query_syntax"]
     fields: dict[str, int] | None = DEFAULTS["fields"]
     effort: float = DEFAULTS["effort"]
@@ -135,7 +136,7 @@ class Question:
 
     def __post_init__(self) -> None:
         self.k = _checked_k(self.k)
-        self.boost = paging_and_diversity.checked_boosts(self.boost) if self.boost else ()
+        self.boost = refinement.checked_boosts(self.boost) if self.boost else ()
         self.fields = None if self.fields is None else checked_weights(self.fields)
         self.has_filters = self.where is not None and row_sets.is_one_each(self.where)
         if self.drop_repeats:  # rows further down fill the places of near-duplicates
@@ -157,7 +158,8 @@ class Question:
     @property
     def looks_beyond(self) -> bool:
         """Whether rows after the k best by fusion can be in the answer."""
-        return bool(self.drop_repeats or self.diversity or self.boost or self.is_whole)
+        refines = self.drop_repeats or self.diversity or self.boost or self.ranks_code
+        return bool(refines or self.is_whole)
 
     @property
     def is_plain(self) -> bool:
@@ -178,8 +180,8 @@ class Question:
         """Return the key of the answer to one text within a commit, or None if the question cannot be cached."""
         if not (self.where is None or is_object(self.where)):
             return None
-        spelled: Hashable = self.fusion
-        has_more = self.boost or self.tags_any or self.tags_all or isinstance(spelled, tuple)
+        spelled: Hashable = None if isinstance(self.fusion, tuple) else self.fusion
+        has_more = self.boost or self.tags_any or self.tags_all or isinstance(self.fusion, tuple)
         if self.where is not None or has_more:
             parts: list[object] = [
                 self.where,
@@ -217,7 +219,7 @@ class Question:
 _checked_k = cast("Callable[[int], int]", check_of(K))
 # A key holds all fields as they are, except those that it spells and those that do not change the answer.
 _SPELLED = ["texts", "where", "tags_any", "tags_all", "fusion", "boost", "vectors", "fields"]
-_UNKEYED = ["notes", "threads", "recall", "queries", "has_filters"]
+_UNKEYED = ["notes", "threads", "recall", "queries", "has_filters", "ranks_code"]
 _plain = attrgetter(*(f.name for f in fields_of(Question) if f.name not in _SPELLED + _UNKEYED))
 
 

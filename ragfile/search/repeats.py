@@ -1,9 +1,9 @@
-"""Answers without passages that nearly repeat a better one, filled up with passages from further down.
+"""Drop passages that nearly repeat a better one, and fill their places from further down the ranking.
 
-The retrievers propose four times as many candidates until there are enough results, or no more candidates. Under
-calibrated fusion, and for one retriever alone, the answer equals that of the whole ranking: a row counts only if no
-unlisted row could precede it, because that would score at most as much as the last ones of both lists together. So
-pages join without gaps. Where scores depend on the candidates (RRF, blend, rewrites, boosts, diversity), the answer is
+Reads vectors or texts of the candidates. The retrievers propose four times as many candidates until there are
+enough results, or no more candidates. Under calibrated fusion, and for one retriever alone, the answer equals that
+of the whole ranking: a row counts only if no unlisted row could precede it; an unlisted row scores at most what the
+last rows of both lists score together. So pages join without gaps. Where scores depend on the candidates (RRF, blend, rewrites, boosts, diversity), the answer is
 that of the pool that filled it.
 
 Each round costs a few times the previous one; the last one scans every row at most.
@@ -19,7 +19,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.ground.cancellation import steps
-from ragfile.search import paging_and_diversity, retriever_fusion
+from ragfile.search import refinement, retriever_fusion
 from ragfile.search.retriever_fusion import Part
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ class _Round:
             n if is_all else self._sure(found, i, n)
             for i, (n, is_all) in enumerate(zip(counts, self.is_all, strict=True))
         ]
-        raised = paging_and_diversity.raised(base, question, found)
+        raised = refinement.raised(base, question, found)
         left = (raised.rows >= 0).sum(axis=1).tolist()  # those that reach min_score
         limit = None if question.diversity else question.wanted
         kept = [
@@ -91,23 +91,28 @@ class _Round:
 
     def answers(self, chosen: list[int]) -> Ranked:
         """Return the answers to some of the questions."""
-        return paging_and_diversity.placed(self.base, self.question, self.ranked.of(chosen))
+        return refinement.placed(self.base, self.question, self.ranked.of(chosen))
 
     def _sure(self, found: Ranked, i: int, count: int) -> int:
         """Return how many candidates have the same rank among all rows."""
         question = self.question
-        if found.score_type != "calibrated" or question.boost or question.diversity:
+        reranks = question.boost or question.diversity or question.ranks_code
+        if found.score_type != "calibrated" or reranks:
             return count
         parts, depth = found.parts, question.depth
         mean, deviation = self.base.sample_statistics(question.vectors[i])
-        how = retriever_fusion.method_of(question.fusion, retriever_fusion.recorded(self.base))
+        how = retriever_fusion.method_for(self.base, question.fusion)
         bm25, near = parts["bm25"][i, :count], parts["vector"][i, :count]
         near = np.where(np.isnan(near), np.float32(mean), near)
         last = [np.partition(scores, count - depth)[count - depth] for scores in (bm25, near)]
         near_most = max(last[1], np.float32(mean))  # a row without a vector counts as the mean
-        scale = _core.Calibration(mean, deviation, how[1])
+        scale = _core.Calibration(mean, deviation, how.parameter)
         best = float(bm25.max(initial=0.0))
         beyond = scale.scores(np.array(last[:1]), np.array([near_most]), best)[0]
+        if how.evidence:  # which is final once the rows that count for it are
+            own = -np.sort(-scale.scores(bm25, near, best))
+            if (own > beyond).sum() < _core.evidence_count(own):
+                return 0
         return int((found.scores[i, :count] > beyond).sum())
 
 

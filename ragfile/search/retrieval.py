@@ -19,7 +19,7 @@ from ragfile.file.row_sets import RowSets
 from ragfile.ground.annotations import deferred
 from ragfile.ground.cancellation import steps
 from ragfile.records import Hit
-from ragfile.search import paging_and_diversity, query_syntax, repeats, retriever_fusion
+from ragfile.search import code_order, query_syntax, refinement, repeats, retriever_fusion
 from ragfile.search.retriever_fusion import Part, Ranked
 
 if TYPE_CHECKING:
@@ -93,12 +93,16 @@ class Retrieval:
 
     # ------------------------------------------------------------------------------------------------- by content --
 
-    def by_content(self, question: Question) -> tuple[Ranked, str]:
-        """Return the answer by words and vectors, and why a retriever was skipped."""
+    def by_content(self, question: Question, *, ranks_code: bool = True) -> tuple[Ranked, str]:
+        """Return the answer by words and vectors, and why a retriever was skipped.
+
+        Without ranks_code, source code is ranked like other text.
+        """
         chosen, notes = self.chosen(question), question.notes
         notes.note("filter")
         vectors, has_words, degraded = self.retrievers(question)
         notes.note("embed")
+        question.ranks_code = ranks_code and has_words and self.ranks_code(question)
         if question.fusion is not None:
             retriever_fusion.check(question.fusion)
         if question.fields and (analysis := self.rows.analysis) is not None:
@@ -115,7 +119,7 @@ class Retrieval:
             if question.is_plain:
                 ranked = ranked.page(question.offset, question.k)
             else:
-                ranked = paging_and_diversity.refined(self.rows, question, ranked)
+                ranked = refinement.refined(self.rows, question, ranked)
         notes.note("fuse")
         return ranked, degraded
 
@@ -123,8 +127,14 @@ class Retrieval:
         self, question: Question, vectors: Floats | None, has_words: bool, chosen: Selection
     ) -> Ranked:
         if has_words and vectors is not None:
-            return self.rows.hybrid(question, vectors, chosen)
-        return self._by_one(question, vectors, has_words, chosen)
+            found = self.rows.hybrid(question, vectors, chosen)
+        else:
+            found = self._by_one(question, vectors, has_words, chosen)
+        return code_order.ranked(self.rows, question, found) if question.ranks_code else found
+
+    def ranks_code(self, question: Question) -> bool:
+        """Return whether the file records the ranking of source code, and the question has words for it."""
+        return "code" in self.rows.config and question.without is None
 
     def _by_one(
         self, question: Question, vectors: Floats | None, has_words: bool, chosen: Selection

@@ -32,13 +32,20 @@ if TYPE_CHECKING:
     from ragfile.search.rows import Found, SearchedRows, Selection
     from ragfile.types import Float32s, Floats, FusionChoice
 
-Method: TypeAlias = tuple[str, float]  # a method of fusion and its parameter
 FusedArrays: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float32], NDArray[np.float32]]"  # rows, scores, bm25, vector
 PARAMETER = {
     "calibrated": ("w", TRANSFORMER_WEIGHT),
     "rrf": ("rrf_k", fusion.RRF_K),
     "blend": ("alpha", 0.5),
 }
+
+
+class Method(NamedTuple):
+    """A method of fusion, its parameter, and the share of the evidence of documents, 0 for none."""
+
+    name: str
+    parameter: float
+    evidence: float = 0.0
 
 
 class Ranked(NamedTuple):
@@ -136,10 +143,9 @@ class RetrieverFusion:
 
     def __init__(self, rows: FileRows, question: Question, vectors: Floats) -> None:
         self.rows, self.question, self.vectors = rows, question, vectors
-        chosen = question.fusion
-        self.how = rows.fusion_method if chosen is None else method_of(chosen, recorded(rows))
+        self.how = method_for(rows, question.fusion)
         self.core = rows.fusion_core
-        self.sample = rows.sample_vectors if self.how[0] == "calibrated" else None
+        self.sample = rows.sample_vectors if self.how.name == "calibrated" else None
         self.threads = 1 if rows.is_elsewhere else question.threads
         # Set by least(), read by ranked():
         self.words: Found | None = None
@@ -171,11 +177,11 @@ class RetrieverFusion:
 
     @property
     def _wants_least(self) -> bool:
-        return self.how[0] == "calibrated" and not self.question.looks_beyond
+        return self.how.name == "calibrated" and not self.question.looks_beyond
 
     def _named(self, found: FusedArrays) -> Ranked:
         rows, scores, bm25, vector = found
-        return Ranked(self.how[0], rows, scores, {"bm25": bm25, "vector": vector})
+        return Ranked(self.how.name, rows, scores, {"bm25": bm25, "vector": vector})
 
     def least(self, queries: _core.Queries, words: Found) -> Float32s | None:
         """Return the vector score that other rows need for each text, given the rows with its words; None if unbounded."""
@@ -193,6 +199,9 @@ class RetrieverFusion:
         """Return the first `width` rows of the union of both retrievers, each with both exact scores."""
         if self.queries is None or self.words is None or self.near is None or self.moments is None:
             raise AssertionError("least() comes before ranked()")
+        if self.rows.is_elsewhere and self.how.evidence:
+            candidates = np.union1d(self.words[0], dense[0])
+            prefetch.chunk_records(self.rows.segments, candidates[candidates >= 0])
         found = self.core.rank(
             self.queries, self.words, self.near, self.moments, dense, width, self.how, self.sample,
             threads=self.threads,
@@ -213,13 +222,24 @@ def recorded(rows: SearchedRows) -> dict[str, Any]:  # JSON
     return rows.config.get("fusion") or {}
 
 
+def method_for(rows: SearchedRows, chosen: FusionChoice | None) -> Method:
+    """Return the fusion of some rows: the caller's choice, else the file's.
+
+    It counts no evidence where no document has a second passage.
+    """
+    how = rows.fusion_method if chosen is None else method_of(chosen, recorded(rows))
+    return how if not how.evidence or rows.has_further_passages else how._replace(evidence=0.0)
+
+
 def method_of(chosen: FusionChoice | None, by_file: Mapping[str, Any]) -> Method:
-    """Return the method of fusion and its parameter: the caller's choice, else the file's."""
+    """Return the method of fusion and its parameters: the caller's choice, else the file's."""
     nothing: Mapping[str, float] = {}
     method, params = chosen if isinstance(chosen, tuple) else (chosen, nothing)
     method = method or by_file.get("method", "calibrated")
     fusion.check(method, params)
     name, default = PARAMETER[method]
-    value = {**by_file, **params}.get(name, default)
+    values = {**by_file, **params}
+    value, evidence = values.get(name, default), values.get("evidence", 0)
     fusion.check_value(method, value)
-    return method, float(value)
+    fusion.check_evidence(evidence)
+    return Method(method, float(value), float(evidence) if method == "calibrated" else 0.0)

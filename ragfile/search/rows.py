@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ragfile.records import Chunk, Document, Hit, Hits
     from ragfile.search.query_syntax import Sign
     from ragfile.search.question import Notes, Question
-    from ragfile.search.retriever_fusion import Ranked
+    from ragfile.search.retriever_fusion import Method, Ranked
     from ragfile.types import FieldWeights, Float32s, Int64s, TagFilter, Vector
 
 Found: TypeAlias = tuple["Int64s", "Float32s"]
@@ -61,6 +61,16 @@ class SearchedRows(ChunkRows, Protocol):
     def has_vectors(self) -> bool: ...
     @property
     def has_bm25(self) -> bool: ...
+    @property
+    def has_further_passages(self) -> bool:
+        """Whether a document has several chunks."""
+        ...
+
+    @property
+    def fusion_method(self) -> Method:
+        """The recorded fusion, for questions that choose none."""
+        ...
+
     @property
     def analysis(self) -> Analysis | None: ...
     @property
@@ -113,6 +123,12 @@ class SearchedRows(ChunkRows, Protocol):
         notes: Notes | None = None,
     ) -> Float32s:  # fmt: skip
         """Return the exact scores of live rows, for a text or for a vector."""
+        ...
+
+    def rank_code(
+        self, texts: Sequence[str], rows: Int64s, scores: NDArray[np.float64], notes: Notes
+    ) -> tuple[Int64s, NDArray[np.float64]]:
+        """Return the order of each text's candidates as source code, and their scores in that order."""
         ...
 
     def least(self, question: Question, vectors: NDArray[Any], words: Found) -> Float32s | None:

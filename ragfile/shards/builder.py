@@ -374,10 +374,18 @@ def with_statistics(
     known = {shard.sha256: shard for shard in manifest.shards}
     added = [built.record for built in made if built.record is not None]
     records |= {record.sha256: known.get(record.sha256, record) for record in added}
-    found = manifest.with_shards(list(records.values()))
+    found = _with_code(manifest, made).with_shards(list(records.values()))
     rows, length = found.live, sum(shard.total_length for shard in found.shards)
     stored = _stored_statistics(store, found, before, made, gone, rows, length) if rows else None
     return replace(found, rows=rows, total_length=length, statistics=stored)
+
+
+def _with_code(manifest: Manifest, made: list[Built]) -> Manifest:
+    """Return the manifest with the ranking of source code that an added shard records."""
+    found = next((b.config["code"] for b in made if b.record and "code" in b.config), None)
+    return (
+        manifest if found is None else replace(manifest, config={**manifest.config, "code": found})
+    )
 
 
 def _stored_statistics(

@@ -47,7 +47,7 @@ from ragfile.write.compaction import compact as compact_file
 from ragfile.write.compaction import rewrite
 from ragfile.write.draft import creation_time
 from ragfile.write.editor import Editor, edit
-from ragfile.write.source_sync import SourcePlan, SyncReport, selected
+from ragfile.write.source_sync import SourcePlan, SyncReport, check_replaced, selected
 from ragfile.write.stale_documents import entries_of
 
 Report = TypeVar("Report")
@@ -281,20 +281,31 @@ class SyncOptions(TypedDict, total=False):
     ignore: bool | None
 
 
+class AddOptions(SyncOptions, total=False):
+    """Options of add alone."""
+
+    replace: bool
+    prefix: str
+
+
 def add(
     path: StrPath,
     sources: Sources = (),
-    **options: Unpack[SyncOptions],
+    **options: Unpack[AddOptions],
 ) -> SyncReport:
-    """Add folders, globs and files to a dataset. Documents of changed files are replaced; none is removed.
+    """Add folders, globs and files to a dataset; no document is removed.
 
     Args:
         path: A folder or a bucket's URL of a dataset.
         sources: Folders, globs and files.
-        options: Options of sync, such as documents=.
+        options: Options of sync, such as documents=, which replaces documents of the same ids; replace and prefix as in
+            ragfile.add.
 
     Returns:
         A report of added and changed documents.
+
+    Raises:
+        ValueError: A source has the id of a document with other bytes, and `replace` is false.
     """
     return _follow(path, sources, False, **options)
 
@@ -321,7 +332,7 @@ def sync(
     Raises:
         ConflictError: Another writer changed one of the same documents.
     """
-    return _follow(path, sources, True, **options)
+    return _follow(path, sources, True, replace=True, **options)
 
 
 def _follow(
@@ -333,7 +344,7 @@ def _follow(
     embedder: str | Embedder | None = None, embedding_cache: StrPath | bool | None = None,
     chunking: object = None, dedupe: bool = False,
     include: Iterable[str] | None = None, exclude: Iterable[str] | None = None,
-    ignore: bool | None = None,
+    ignore: bool | None = None, replace: bool = False, prefix: str = "",
 ) -> SyncReport:  # fmt: skip
     """Add the sources to a dataset; with `removes`, delete the documents of sources that are gone."""
     began, given = time.perf_counter(), [Document.of(document) for document in documents]
@@ -348,9 +359,10 @@ def _follow(
             rf, loading=reading, options={"embedder": embedder, "embedding_cache": embedding_cache},
             tags=tuple(tags or labels.get("tags", ())), metadata=metadata or labels.get("metadata", {}),
         )  # fmt: skip
-        loading = Loading(sources, **reading)
+        loading = Loading(sources, **reading, prefix=prefix)
         loading.selection = selected(rf.rows, include, exclude, ignore)
         _deal_sources(rf, dealing, loading, report, removes, dedupe)
+        check_replaced(report, replace)
         for document in given:
             (report.added if rf.shard_of(document.id) is None else report.changed).append(
                 document.id

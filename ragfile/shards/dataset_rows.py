@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from ragfile import _core
 from ragfile.errors import FilterWarning
 from ragfile.file import exact, filters, row_sets
 from ragfile.file.passages import Passages
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ragfile import _core
     from ragfile.file.row_segment import RowSegment, StoredDocument
     from ragfile.ingest.analysis import Analysis
     from ragfile.records import Hits
@@ -110,6 +110,11 @@ class DatasetRows(StoredRows):
     def has_bm25(self) -> bool:
         """Whether there are chunks in a BM25 index."""
         return self._has_bm25
+
+    @property
+    def has_further_passages(self) -> bool:
+        """Whether a document has several chunks."""
+        return any(shard.rows > shard.documents for shard in self.snapshot.manifest.shards)
 
     @property
     def has_bare_rows(self) -> bool:
@@ -431,6 +436,21 @@ class DatasetRows(StoredRows):
         notes.note("vector")
         return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.wanted)
 
+    def rank_code(
+        self, texts: Sequence[str], rows: Int64s, scores: NDArray[np.float64],
+        notes: Notes | None = None,
+    ) -> tuple[Int64s, NDArray[np.float64]]:  # fmt: skip
+        keys = self.looked_at("keys", np.unique(rows[rows >= 0]), notes)
+        order, ranked = np.empty(rows.shape, np.int64), scores.copy()
+        order[:] = np.arange(rows.shape[1])
+        for i, text in enumerate(texts):
+            count = int((rows[i] >= 0).sum())
+            ids = [keys[row][0] for row in rows[i, :count].tolist()]
+            found = _core.rank_code(text, ids, scores[i, :count].tolist())
+            order[i, :count] = [one.at for one in found]
+            ranked[i, :count] = [one.score for one in found]
+        return order, ranked
+
     def least(self, question: Question, vectors: NDArray[Any], words: Found) -> Float32s | None:
         return RankingFusion(self, question, vectors, words).floors()
 
@@ -447,6 +467,17 @@ class DatasetRows(StoredRows):
         by_key = merged_answer.by_key(wanted.tolist(), keys)
         order = {row: place for place, row in enumerate(by_key)}
         return [np.array([order[row] for row in part.tolist()], np.int64) for part in rows]
+
+    def documents_each(self, rows: Sequence[Int64s], notes: Notes | None) -> list[Int64s]:
+        """Return numbers that are equal for rows of one document."""
+        wanted = np.unique(np.concatenate([*rows, np.empty(0, np.int64)]))
+        keys = self.looked_at("keys", wanted, notes)
+        numbers: dict[bytes, int] = {}
+        for row in wanted.tolist():
+            numbers.setdefault(keys[row][0], len(numbers))
+        return [
+            np.array([numbers[keys[row][0]] for row in part.tolist()], np.int64) for part in rows
+        ]
 
     # -------------------------------------------------------------------------------------------------- reading --
 

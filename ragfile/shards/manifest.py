@@ -260,7 +260,7 @@ def _is_assignment(fields: dict[str, Any]) -> bool:
         starts = fields.get("from")
         if not is_list(starts) or not all(isinstance(one, str) for one in starts):
             return False
-        return starts[:1] == [""] and starts == sorted(starts)
+        return bool(starts[:1] == [""] and starts == sorted(starts))
     if fields.get("by") == "hash":
         count = fields.get("shards")
         return isinstance(count, int) and not isinstance(count, bool) and count > 0

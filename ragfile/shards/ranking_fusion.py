@@ -6,13 +6,13 @@ formulas (search/fusion.py, the core's Calibration) are applied to them, with id
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ragfile import _core
 from ragfile.search import fusion
-from ragfile.search.retriever_fusion import Ranked, method_of, nothing, recorded
+from ragfile.search.retriever_fusion import Ranked, method_for, nothing
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from ragfile.types import Booleans, Float32s, Floats, Int64s
 
 PARTS = ("bm25", "vector")
+
+
+Order: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64]]"
+"""Positions in a union, best first, and their scores."""
 
 
 class ScoredRows(NamedTuple):
@@ -55,10 +59,8 @@ class RankingFusion:
         queries: _core.Queries | None = None,
     ) -> None:
         self.rows, self.question, self.vectors, self.queries = rows, question, vectors, queries
-        chosen = question.fusion
-        how = rows.fusion_method if chosen is None else method_of(chosen, recorded(rows))
-        self.method = how[0]
-        self.value: float = how[1]
+        self.how = method_for(rows, question.fusion)
+        self.method, self.value = self.how.name, self.how.parameter
         self.words = [_ranking(words, i) for i in range(len(vectors))]
         self.scales: list[_core.Calibration] = []
 
@@ -79,7 +81,9 @@ class RankingFusion:
     def _floor(self, i: int, ranking: ScoredRows) -> float:
         """Rows that a full ranking leaves out score at most its last score; those of any other score 0."""
         rest = ranking.scores[-1] if len(ranking.rows) == self.question.depth > 0 else 0.0
-        return self.scales[i].least(ranking.scores, self.near[i], self.question.wanted, rest)
+        has_evidence = self.how.evidence > 0
+        wanted = self.question.wanted
+        return self.scales[i].least(ranking.scores, self.near[i], wanted, rest, has_evidence)
 
     def ranked(self, dense: Found, width: int) -> Ranked:
         """Return the first `width` rows of both rankings, each row with both exact scores."""
@@ -92,18 +96,30 @@ class RankingFusion:
             _union(*rankings[i], new[i], added[i], bm25[i], self.near[i]) for i in range(count)
         ]
         ties = self.rows.ties_each([union.rows for union in unions], self.question.notes)
+        orders = [self._order(i, union, ties[i]) for i, union in enumerate(unions)]
+        if self.how.evidence:
+            self._raise(orders, unions, ties)
         out = nothing(self.method, count, width, PARTS)
         for i, union in enumerate(unions):
-            order, scores = self._order(i, union, ties[i])
-            order, scores = order[:width], scores[:width]
+            order, scores = orders[i][0][:width], orders[i][1][:width]
             out.rows[i, : len(order)], out.scores[i, : len(order)] = union.rows[order], scores
             out.parts["bm25"][i, : len(order)] = union.bm25[order]
             out.parts["vector"][i, : len(order)] = union.near[order]
         return out
 
-    def _order(
-        self, i: int, union: Union, ties: Int64s
-    ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    def _raise(self, orders: list[Order], unions: list[Union], ties: list[Int64s]) -> None:
+        """Raise the best rows of each order by the evidence of their documents, read in one ask."""
+        best = [order[: _core.evidence_count(scores)] for order, scores in orders]
+        rows = [union.rows[at] for union, at in zip(unions, best, strict=True)]
+        documents = self.rows.documents_each(rows, self.question.notes)
+        for i, at in enumerate(best):
+            scores = orders[i][1]
+            first, raised = _core.evidence_rank(
+                scores[: len(at)].copy(), documents[i], ties[i][at], self.how.evidence
+            )
+            orders[i][0][: len(at)], scores[: len(at)] = at[first], raised
+
+    def _order(self, i: int, union: Union, ties: Int64s) -> Order:
         """Return (positions in the union, scores), best first."""
         if self.method == "calibrated":
             return self.scales[i].rank(ties, union.bm25, union.near)

@@ -64,10 +64,10 @@ def place(root: StrPath) -> Store:
         from ragfile.shards.object_store import Bucket
 
         return Bucket(os.fspath(root))
-    return Folder(root)
+    return FolderStore(root)
 
 
-class Folder:
+class FolderStore:
     """A folder, on a file system with hard links."""
 
     def __init__(self, root: StrPath) -> None:

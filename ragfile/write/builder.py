@@ -43,6 +43,7 @@ from ragfile.types import (
     StrPath,
     Tags,
 )
+from ragfile.write.analysis_record import PAGES
 from ragfile.write.read_ahead import ReadingAhead
 from ragfile.write.read_worker import BuildPart, Order, with_labels
 from ragfile.write.tables import is_table, streamed
@@ -58,8 +59,6 @@ if TYPE_CHECKING:
     Incoming: TypeAlias = Document | CutDocument | BuildPart
 
 BATCH = 512
-# A title from front matter is only in the header path, which BM25 therefore reads.
-PAGES = Analysis(fields=(("text", 1), ("headers", 6)))
 
 
 @dataclass

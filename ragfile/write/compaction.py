@@ -14,6 +14,7 @@ from ragfile import _core
 from ragfile.errors import CorruptError, RagfileError
 from ragfile.file import sections
 from ragfile.file.row_segment import StoredDocument
+from ragfile.ground.json_values import is_object
 from ragfile.search.file_rows import FileRows, rows_over
 from ragfile.types import Layout, SectionEntry, StrPath
 from ragfile.write.draft import Draft
@@ -82,6 +83,9 @@ def _rewrite(
     record.pop("signed", None)
     if record.get("keep") == NEWEST:
         del record["keep"]  # the next edit records it again
+    if is_object(memory := record.get("memory")):
+        # The bytes of forgotten texts are not in the new file.
+        record["memory"] = {name: value for name, value in memory.items() if name != "forgotten"}
     if generation > 1:
         record["first_generation"] = generation
     dim = record.pop("dim", None)
@@ -113,10 +117,15 @@ def _damage_of(archive: FileRows) -> Generator[None]:
 
 def rewrite(
     path: StrPath, archive: FileRows, documents: Iterable[StoredDocument],
-    stale: Sequence[dict[str, Any]] = (),
+    stale: Sequence[dict[str, Any]] = (), without: Iterable[str] = (),
 ) -> None:  # fmt: skip
-    """Write stored documents of any files to a new one, with the configuration of `archive`."""
+    """Write stored documents of any files to a new one, with the configuration of `archive`.
+
+    The entries of the configuration that `without` names are left out.
+    """
     record: dict[str, Any] = {"precision": 32, "metric": "cosine", **archive.config}
+    for name in without:
+        record.pop(name, None)
     record.pop("first_generation", None)
     record.pop("signed", None)
     if record.get("keep") == NEWEST:

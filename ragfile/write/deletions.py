@@ -1,12 +1,19 @@
 """The deletions of an edit: bitmaps mark rows, and documents without rows; the bytes stay."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from ragfile import _core
 from ragfile.file import sample_rows
-from ragfile.file.row_segment import RowSegment, StoredDocument
-from ragfile.search.file_rows import FileRows
 from ragfile.write.segment_sections import add_bare
+
+if TYPE_CHECKING:
+    from ragfile.file.row_segment import RowSegment, StoredDocument
+    from ragfile.search.file_rows import FileRows
+    from ragfile.write.draft import Draft
 
 
 class Removals:
@@ -34,6 +41,13 @@ class Removals:
             self._rows.setdefault(old.segment.number, set()).update(old.rows)
         else:
             self._empty.setdefault(old.segment.number, set()).add(old.number)
+
+    def below(self, doc_id: str) -> StoredDocument | None:
+        """Return a document of a layer below; a file has none."""
+        return None
+
+    def note_hidden(self, draft: Draft) -> None:
+        """Add the list of documents that are hidden below; a file has none."""
 
     def left(self, segment: RowSegment) -> int:
         """Return the number of rows that remain of a segment."""

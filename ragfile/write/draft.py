@@ -18,6 +18,7 @@ import numpy as np
 from ragfile import _core
 from ragfile.embedding.embedded_text import NOTHING, Context
 from ragfile.errors import ModelError
+from ragfile.file.config import CODE_RANKING
 from ragfile.file.row_segment import StoredDocument
 from ragfile.file.sections import check_own
 from ragfile.ingest.analysis import Analysis
@@ -101,6 +102,7 @@ class Draft:
         self.others_have_terms = False  # those segments, which then record the word rules
         self.is_parity_new = False  # recompute it for all bytes, not only for new ones
         self.is_lean = False  # leave out of a small segment what a question hardly needs
+        self.is_listed = False  # have one entry of the table stand for the new segment
         # rag.config of the commit before, and its offset
         self.stored_config: tuple[bytes, int] = b"", 0
         try:
@@ -179,13 +181,14 @@ class Draft:
         """Write the staged documents as a new segment."""
         SegmentSections(
             self.file, self.staging, self.record, self.analysis, self.others_have_vectors,
-            self.is_lean,
+            self.is_lean, self.is_listed,
         ).write()  # fmt: skip
 
     def write_rest(self) -> None:
         """Write the sections of the whole file."""
         record = {**self.record, "dim": self.staging.dim}
         record.pop("analysis", None)
+        self._record_code(record)
         if not (self.staging.documents or self.others_have_terms):
             record |= analysis_record(self.analysis)
         model = record.get("model")
@@ -198,6 +201,14 @@ class Draft:
             self.file.add("rag.config", raw, items=1)
         for name, data, items, flags in self.sections:
             self.file.add(name, data, 0, flags, items)
+
+    def _record_code(self, record: dict[str, Any]) -> None:
+        """Record the ranking of source code where some was added, and in a new file not without any."""
+        documents, is_edit = self.staging.documents, bool(self.stored_config[0])
+        if documents.has_code or (documents.carries_code and not is_edit):
+            record["code"] = CODE_RANKING
+        elif not is_edit:
+            record.pop("code", None)
 
     def commit(self, message: str = "") -> None:
         """Make the written sections durable and visible."""

@@ -27,6 +27,7 @@ from ragfile.file.section_table import DROPPED_BY_EDITS
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import VERSION as CHUNK_VERSION
 from ragfile.ingest.chunker import Policy, split
+from ragfile.layers.agreement import Layer
 from ragfile.records import Chunk, Document
 from ragfile.search.file_rows import FileRows, rows_over
 from ragfile.types import Fields, Metadata, Rows, SomeVectors, StrPath, Table, Tags, Vector, Where
@@ -44,6 +45,7 @@ from ragfile.write.writer import parity_record
 
 BATCH = 512
 PARITY, MERGED = "rag.parity", "rag.merged"
+LISTED_FROM = 4  # segments; see Editor._is_listed
 NUMBER = 2  # the kind of number keys in a column
 
 
@@ -65,6 +67,7 @@ class Editor(Transaction):
 
     Attributes:
         archive: The file before the edit.
+        view: The rows before the edit as a reader sees them: those of the file and of layers below.
         policy: The chunk policy for added documents.
         report: Number of documents that were `"inserted"`, `"updated"`, `"unchanged"` and `"deleted"`.
         deletions: For each deleted document its `"id"`, `"source"`, `"chunks"`, `"checksum"` and
@@ -76,9 +79,9 @@ class Editor(Transaction):
         chunking: Policy | str | Fields | None = None, created: int | None = None,
         message: str = "", accept_loss: bool = False,
         embedding_cache: StrPath | bool | None = None, wait: float | None = None,
-        parity: int | None = None, keep: int | str | None = None,
+        parity: int | None = None, keep: int | str | None = None, below: Sequence[Layer] = (),
     ) -> None:  # fmt: skip
-        """Start an edit; `edit()` describes the options."""
+        """Start an edit; `edit()` describes the options. `below` are layers below the file."""
         wanted: dict[str, Any] = {} if parity is None else {"parity": None, **parity_record(parity)}
         wanted |= {} if keep is None else {"keep": past.checked_keep(keep)}
         file = file_to_edit(path, wait)
@@ -87,7 +90,8 @@ class Editor(Transaction):
             self.policy = Policy.of(
                 _recorded_policy(self.archive) if chunking is None else chunking
             )
-            self.vectors = FileVectors(self.archive, embedder, embedding_cache)
+            self.view, self.removals = _layered(self.archive, below)
+            self.vectors = FileVectors(self.view, embedder, embedding_cache)
             record: dict[str, Any] = {"precision": 32, "metric": "cosine", **self.archive.config}
             if chunking is not None:
                 record["chunking"] = self.policy.record()
@@ -104,7 +108,7 @@ class Editor(Transaction):
         self.draft.staging.is_dim_free = self._is_dim_free
         self.draft.is_lean, self.draft.stored_config = True, self._stored_config()
         self.draft.is_parity_new = record.get("parity") != self.archive.config.get("parity")
-        self.message, self.removals = message, Removals(self.archive)
+        self.message = message
         self.stale = StaleDocuments(self.archive, record.get("chunking"))
         self.report = {"inserted": 0, "updated": 0, "unchanged": 0, "deleted": 0}
         self.deletions: list[dict[str, Any]] = []
@@ -127,13 +131,13 @@ class Editor(Transaction):
     @property
     def generation(self) -> int:
         """The generation that the file will have, judged by the changes so far."""
-        return self.archive.generation + bool(self.draft.staging.documents)
+        return self.view.generation + bool(self.draft.staging.documents)
 
     def take(self, doc_id: str) -> StoredDocument | None:
-        """Return a document of the file, or None if it is absent or changed by this edit."""
+        """Return a visible document, or None if it is absent or changed by this edit."""
         if doc_id in self.draft.staging.documents:
             return None
-        old = self.archive.find(doc_id)
+        old = self.archive.find(doc_id) or self.removals.below(doc_id)
         return None if old is None or old in self.removals else old
 
     # ------------------------------------------------------------------------------------ adding --
@@ -154,7 +158,7 @@ class Editor(Transaction):
 
     def _next(self, order: str) -> int:
         """Return the first number above those of the file's chunks."""
-        keys = self.archive.columns.column(order).keys
+        keys = self.view.columns.column(order).keys
         return 1 + max((int(key[1]) for key in keys if key[0] == NUMBER), default=-1)
 
     def _add_batch(self, chunks: Sequence[Chunk], vectors: SomeVectors | None) -> None:
@@ -242,6 +246,14 @@ class Editor(Transaction):
                 self._carry_out(plan)
             self.vectors.made = {}
 
+    def _refuse_changed(self, doc_id: str) -> None:
+        """Raise ValueError for a document that this edit has written: an edit writes it once."""
+        if doc_id in self.draft.staging.documents:
+            raise ValueError(
+                f"document {doc_id!r} was written before by this same edit: end its `with` block, "
+                "and change the document in the next one"
+            )
+
     def _planned(self, document: Document, chunks: list[Chunk]) -> Upsert:
         if (old := self.take(document.id)) is None:
             keys = self.vectors.keys_of(document, chunks)
@@ -253,14 +265,13 @@ class Editor(Transaction):
         return Upsert(document, chunks, old, False, new)
 
     def _carry_out(self, plan: Upsert) -> None:
+        self._refuse_changed(plan.document.id)
         if plan.old is None:
             self.add_document(plan.document, plan.chunks)
             self.report["inserted"] += 1
         elif plan.is_same:
             self.stale.current.add(plan.document.id)
             self.report["unchanged"] += 1
-        elif plan.old in self.removals:
-            raise ValueError(f"document {plan.document.id!r} was changed before by this same edit")
         else:
             self._replace(plan.old, plan.document, plan.chunks)
 
@@ -315,8 +326,9 @@ class Editor(Transaction):
 
         Raises:
             KeyError: The file has no such document or chunk.
-            ValueError: `source` was given for a chunk.
+            ValueError: `source` was given for a chunk, or this edit wrote the document before.
         """
+        self._refuse_changed(doc_id)
         if (old := self.take(doc_id)) is None:
             self._update_chunk(doc_id, metadata, tags, source)
             return
@@ -334,6 +346,7 @@ class Editor(Transaction):
         self, chunk_id: str, metadata: Metadata | None, tags: Tags | None, source: str | None
     ) -> None:
         doc_id, _, index = chunk_id.rpartition("#")
+        self._refuse_changed(doc_id)
         if (old := self.take(doc_id)) is None:
             raise KeyError(chunk_id)
         document = old.read()
@@ -362,6 +375,7 @@ class Editor(Transaction):
         return [name for doc_id, some in wanted.items() for name in self._without(doc_id, some)]
 
     def _without(self, doc_id: str, ids: set[str]) -> list[str]:
+        self._refuse_changed(doc_id)
         if (old := self.take(doc_id)) is None:
             return []
         document = old.read()
@@ -398,7 +412,7 @@ class Editor(Transaction):
             where: A filter, or rows. A document is deleted if any of its chunks matches.
 
         Raises:
-            ValueError: The filter is empty, or this edit added one of the documents.
+            ValueError: The filter is empty, or this edit wrote one of the documents before.
         """
         if isinstance(where, Mapping) and not where:
             raise ValueError("an empty filter deletes no document: name a condition")
@@ -406,8 +420,7 @@ class Editor(Transaction):
         wanted.update(dict.fromkeys(self._with_checksum(checksums) if checksums else ()))
         wanted.update(dict.fromkeys(self._passing(where) if where is not None else ()))
         for doc_id in wanted:
-            if doc_id in self.draft.staging.documents:
-                raise ValueError(f"document {doc_id!r} was added by this same edit")
+            self._refuse_changed(doc_id)
         found = [doc_id for doc_id in wanted if self._delete(self.take(doc_id))]
         self.report["deleted"] += len(found)
         return found
@@ -429,16 +442,16 @@ class Editor(Transaction):
 
     def _with_checksum(self, checksums: str | Iterable[str]) -> Iterator[str]:
         wanted = {checksums} if isinstance(checksums, str) else set(checksums)
-        for segment in self.archive.segments:
+        for segment in self.view.segments:
             for old in segment.live_documents():
                 checksum = old.fields.get("metadata", {}).get("checksum")
                 if isinstance(checksum, str) and checksum in wanted:
                     yield old.id
 
     def _passing(self, where: Where | Rows) -> Iterator[str]:
-        mask = self.archive.mask(where)
+        mask = self.view.mask(where)
         for row in () if mask is None else np.flatnonzero(mask).tolist():
-            segment, local = self.archive.place(row)
+            segment, local = self.view.place(row)
             if segment.is_live(local):
                 yield segment.document(segment.records.chunk(local).document).id
 
@@ -450,6 +463,7 @@ class Editor(Transaction):
             return
         is_committed = False
         try:
+            self.removals.note_hidden(self.draft)
             stale = self.stale.remaining(self.take, self.draft.staging.documents)
             if self._is_changed or stale != self.archive.file.stale_records:
                 self._write(stale)
@@ -475,6 +489,7 @@ class Editor(Transaction):
         self._note_past()
         signed = self.draft.record.get("signed", 0)
         SegmentMerge(self.archive, self.removals, signed).carry_out(self.draft)
+        self.draft.is_listed = self._is_listed()
         self.draft.write_segment()
         self.removals.write(self.draft.file)
         self.draft.others_have_terms = any(
@@ -491,6 +506,17 @@ class Editor(Transaction):
                 self.draft.file.drop(name)
         if self.removals.merged:
             self.draft.file.add(MERGED, b"", items=sum(self.removals.merged.values()))
+
+    def _is_listed(self) -> bool:
+        """Return whether the table should have one entry for the new segment.
+
+        Versions without `rag.sections` refuse such a file, so files of few segments have none. Parity
+        restores tables, but not these lists.
+        """
+        segments = self.archive.segments
+        return "parity" not in self.draft.record and (
+            len(segments) >= LISTED_FROM or any(segment.has("rag.sections") for segment in segments)
+        )
 
     def _note_past(self) -> None:
         """Record what the file keeps of its past, and whether the generation before was signed."""
@@ -517,6 +543,16 @@ class Editor(Transaction):
         """Discard uncommitted changes, and release the file."""
         self.draft.discard()
         self.archive.close()
+
+
+def _layered(archive: FileRows, below: Sequence[Layer]) -> tuple[FileRows, Removals]:
+    """Return the rows that a reader of all layers sees, and the deletions of an edit."""
+    if not below:
+        return archive, Removals(archive)
+    from ragfile.layers.layered_rows import rows_of_layers
+    from ragfile.write.layer_changes import LayerRemovals
+
+    return rows_of_layers([*below, archive]), LayerRemovals(archive, rows_of_layers(below))
 
 
 def _recorded_policy(archive: FileRows) -> dict[str, Any]:

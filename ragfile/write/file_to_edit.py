@@ -9,6 +9,7 @@ from __future__ import annotations
 from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.ground.lock_patience import seconds_to_wait
+from ragfile.ground.missing_files import explained
 from ragfile.ground.urls import refuse_remote
 from ragfile.types import StrPath
 
@@ -26,7 +27,8 @@ def file_to_edit(path: StrPath, wait: float | None = None) -> _core.FileWriter:
     """
     refuse_remote(path)
     try:
-        return _core.FileWriter.edit(path, seconds_to_wait(wait))
+        with explained(path):
+            return _core.FileWriter.edit(path, seconds_to_wait(wait))
     except FormatError:
         with open(path, "rb") as file:
             if file.read(6).removeprefix(b"\xef\xbb\xbf")[:3] != b"---":

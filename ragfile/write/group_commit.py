@@ -32,6 +32,13 @@ class EditOptions(TypedDict, total=False):
     embedding_cache: StrPath | bool | None
 
 
+class BeginOptions(EditOptions, total=False):
+    """The options of one commit."""
+
+    message: str
+    wait: float | None
+
+
 class PendingChange(Generic[T_co]):
     """A change that has been handed in: `result()` returns what it returned, once it is durable."""
 
@@ -71,8 +78,8 @@ class PendingChange(Generic[T_co]):
 class CommitLine:
     """The changes to one file that wait, in order, while one thread leads."""
 
-    def __init__(self, path: str, options: EditOptions) -> None:
-        self._path, self._options = path, options
+    def __init__(self, path: str, options: EditOptions, begin: Callable[..., Editor]) -> None:
+        self._path, self._options, self._edit = path, options, begin
         self._changed = threading.Condition()
         self._waiting: list[PendingChange[object]] = []
         self._leader = 0  # the thread that leads
@@ -109,7 +116,7 @@ class CommitLine:
 
     def _refusal(self) -> LockedError:
         try:
-            edit(self._path, **self._options, wait=0).discard()
+            self._edit(self._path, **self._options, wait=0).discard()
         except LockedError as error:
             return error
         return LockedError(f"{self._path}: other changes took the whole time; try again")
@@ -117,7 +124,7 @@ class CommitLine:
     def lead(self, mine: PendingChange[object]) -> None:
         """Carry out all waiting changes, and let another thread lead."""
         try:
-            writer = edit(self._path, **self._options, wait=mine.seconds_left)
+            writer = self._edit(self._path, **self._options, wait=mine.seconds_left)
             _carry_out(writer, self._taken(mine), self._again)
         except BaseException as error:  # noqa: BLE001 - raised by result()
             mine.error = error
@@ -129,7 +136,7 @@ class CommitLine:
                 self._changed.notify_all()
 
     def _again(self) -> Editor:
-        return edit(self._path, **self._options, wait=seconds_to_wait(default=DOOR_WAIT))
+        return self._edit(self._path, **self._options, wait=seconds_to_wait(default=DOOR_WAIT))
 
     def _taken(self, mine: PendingChange[object]) -> list[PendingChange[object]]:
         """Remove and return the changes of the next commit in order, one's own among them."""
@@ -196,9 +203,10 @@ def _message(changes: list[PendingChange[object]]) -> str:
 
 
 class GroupCommits:
-    """Commits of the threads of one process, by file."""
+    """Commits of the threads of one process, by file; `begin` starts the edit of a file."""
 
-    def __init__(self) -> None:
+    def __init__(self, begin: Callable[..., Editor] = edit) -> None:
+        self._edit = begin
         self._begin()
 
     def _begin(self) -> None:
@@ -223,7 +231,7 @@ class GroupCommits:
             self._begin()
         name = os.path.realpath(path)
         with self._lock:
-            line = self._lines.setdefault(name, CommitLine(os.fspath(path), options))
+            line = self._lines.setdefault(name, CommitLine(os.fspath(path), options, self._edit))
         pending = PendingChange(line, change, message, seconds_to_wait(wait, DOOR_WAIT))
         line.join(pending)
         return pending

@@ -12,6 +12,7 @@ from ragfile.embedding.embedded_text import Context
 from ragfile.embedding.protocol import Embedder, open_embedder, told
 from ragfile.file import config
 from ragfile.file.consistency import merged_rows
+from ragfile.ground.missing_files import explained
 from ragfile.ground.urls import is_remote
 from ragfile.ingest.chunker import Policy
 from ragfile.net import fetcher
@@ -55,7 +56,8 @@ def log(path: StrPath, *, cache: StrPath | None = None) -> list[Commit]:
         FormatError: `path` is not a RAGFile, or is damaged.
         RemoteError: The URL cannot be read.
     """
-    mapped = fetcher.mapped(path, cache) if is_remote(path) else _core.Map(os.fspath(path))
+    with explained(path):
+        mapped = fetcher.mapped(path, cache) if is_remote(path) else _core.Map(os.fspath(path))
     newest = _core.Reader(mapped)
     first = config.first_generation(newest, os.fspath(path))
     commits = [_entry(reader, first) for reader in _walk(newest)]

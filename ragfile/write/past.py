@@ -24,6 +24,7 @@ from ragfile import _core
 from ragfile.errors import FormatError, LockedError
 from ragfile.file import config
 from ragfile.file.consistency import merged_rows
+from ragfile.file.past_limits import BOUND_TO_THEIR_PLACE, COPY_MOST, limit
 from ragfile.file.row_segment import RowSegment
 from ragfile.ground import system
 
@@ -31,12 +32,10 @@ if TYPE_CHECKING:
     from ragfile.types import SectionEntry, StrPath
 
 ALL, NEWEST = "all", 1  # of the choices for keep=
-LIMIT, SMALL_LIMIT, SMALL = 2.85, 3.8, 1 << 20  # times the kept bytes; below SMALL of these
 LEAST = 256 << 10  # bytes: smaller files stay as they are
-COPY_MOST = 256 << 20  # kept bytes: to copy more would delay a commit by too much
 STEP = 1.05  # files are looked at, again and again, when they have grown by this factor
 PATIENCE = 1.0  # seconds to wait for writers that came first
-BOUND_TO_THEIR_PLACE = ("keyword", "rag.keys")
+LIST = "rag.sections"  # ends with the first section of its own that is dropped
 LEFT_OUT = ("rag.parity", "rag.merged")  # made again by each commit
 
 Key = tuple[str, int]  # a section's name and segment
@@ -50,7 +49,7 @@ def checked_keep(keep: int | str) -> int | str:
         if isinstance(keep, str):
             when = datetime.fromisoformat(keep)
             return (when if when.tzinfo else when.replace(tzinfo=UTC)).isoformat()
-        if index(keep) >= 1:
+        if not isinstance(keep, bool) and index(keep) >= 1:
             return index(keep)
     raise ValueError(f'keep is "all", a date, or a number of generations from 1, not {keep!r}')
 
@@ -118,10 +117,15 @@ class Past:
         """Return whether the file is too large for what it keeps, and dropping the rest is possible."""
         kept = {e["at"]: e["extent"] for reader in self._kept for e in reader.entries}
         live, size = sum(kept.values()), self._kept[-1].commit["end"]
-        limit = live * (SMALL_LIMIT if live < SMALL else LIMIT)
         has_one_name = os.stat(self._path).st_nlink == 1
         is_whole = not self._kept[-1].commit["lost_generation"]
-        return is_whole and size > limit and live <= COPY_MOST and has_one_name and self._can_move()
+        return (
+            is_whole
+            and size > limit(live)
+            and live <= COPY_MOST
+            and has_one_name
+            and self._can_move()
+        )
 
     def _can_move(self) -> bool:
         names = {entry["name"] for reader in self._kept for entry in reader.entries}
@@ -167,7 +171,10 @@ class GenerationCopy:
             if self._held.get(_key(entry)) != entry["at"]:
                 self._add_section(file, reader, entry)
         places = {_key(entry): entry["at"] for entry in entries}
-        for name, segment in self._held.keys() - places.keys():
+        gone = self._held.keys() - places.keys()
+        for name, segment in sorted(
+            gone, key=lambda key: key[0] != LIST
+        ):  # first, or it goes along
             file.drop(name, segment)
         self._held = places
         if rows := 0 if is_first else merged_rows(reader):
@@ -199,6 +206,9 @@ class GenerationCopy:
         section.check()
         if name == "rag.fine":
             file.fine(segment)
+            return
+        if name == LIST:
+            file.list_sections(segment)
             return
         file.grain(_grain(reader, entry))
         at, data = file.begin(name, segment, entry["flags"]), memoryview(section)

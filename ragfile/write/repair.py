@@ -15,16 +15,17 @@ from typing import NamedTuple
 
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError
+from ragfile.file.container import TAIL
 from ragfile.file.row_segment import StoredDocument
 from ragfile.ground.atomic_replace import replace_with, spare_unless_ragfile
 from ragfile.ground.lock_patience import seconds_to_wait
+from ragfile.ground.missing_files import explained
 from ragfile.ground.urls import is_dataset, refuse_remote
 from ragfile.search.file_rows import rows_over
 from ragfile.types import SectionEntry, StrPath
 
 PARITY = "rag.parity"
 FAULTS = 1000  # as many as verify() lists
-TAIL = "bytes after the newest commit belong to none"  # a fault of verify(): left by a dead writer, no damage
 NO_SECTION = ""
 
 
@@ -109,7 +110,8 @@ def repair(
         raise ValueError(f"{os.fspath(path)} is a dataset: repair the files in it")
     if out is not None:
         spare_unless_ragfile(out)
-    held = None if dry_run or out is not None else _core.Held(path, seconds_to_wait(wait))
+    with explained(path):
+        held = None if dry_run or out is not None else _core.Held(path, seconds_to_wait(wait))
     try:
         report, copy = _mended(path, out)
         if dry_run or not report.is_damaged:
@@ -125,7 +127,8 @@ def repair(
 
 
 def _mended(path: StrPath, out: StrPath | None) -> tuple[RepairReport, _core.Copy]:
-    mapped = _core.Map(path)
+    with explained(path):
+        mapped = _core.Map(path)
     report = RepairReport(os.fspath(path), os.fspath(path if out is None else out))
     try:
         found = _core.Repair(mapped)

@@ -49,8 +49,10 @@ class SegmentSections:
     def __init__(
         self, file: _core.FileWriter, staging: Staging, record: dict[str, Any],
         analysis: Analysis | None, others_have_vectors: bool = False, is_lean: bool = False,
+        is_listed: bool = False,
     ) -> None:  # fmt: skip
         self.is_lean = is_lean  # no shadow for few rows
+        self.is_listed = is_listed  # the table has one entry for the segment
         self.file, self.staging, self.record, self.analysis = file, staging, record, analysis
         self.others_have_vectors = others_have_vectors
 
@@ -68,6 +70,8 @@ class SegmentSections:
         self._write_texts(by_id, columns)
         if self.is_for_web:
             self.file.fine(self.segment)
+        elif self.is_listed:
+            self.file.list_sections(self.segment)
 
     @property
     def is_for_web(self) -> bool:

@@ -1,7 +1,7 @@
 """Synchronize a file with its sources: plan first, then make one commit.
 
     sync   make the file equal to the sources: add new files, replace changed ones, remove missing ones
-    add    like sync, without removing anything
+    add    add new files; remove nothing, and replace changed files only on request
 
 Files are compared by their bytes, not their times: a file whose checksum is stored in the documents is not parsed again.
 A document belongs to the source with its id, or with the part of its id before "#". Documents without a checksum did not come
@@ -139,7 +139,7 @@ def sync(
         LockedError: Another writer still holds the file, or this thread does.
     """
     return _run(
-        path, sources, dry_run, True, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
+        path, sources, dry_run, True, replaces=True, prefix="", embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
         limits=limits, errors=errors, progress=progress, created=created, embedding_cache=embedding_cache,
         encoding=encoding, dedupe=dedupe, include=include, exclude=exclude, ignore=ignore,
         wait=wait,
@@ -153,13 +153,29 @@ def add(
     progress: Progress | None = None, created: int | None = None, embedding_cache: StrPath | bool | None = None,
     encoding: str | None = None, dedupe: bool = False, include: Iterable[str] | None = None,
     exclude: Iterable[str] | None = None, ignore: bool | None = None, wait: float | None = None,
+    replace: bool = False, prefix: str = "",
 ) -> SyncReport:  # fmt: skip
-    """Add new and changed source files to a file, without removing any document.
+    """Add new source files to a file, without removing any document.
 
-    Takes the arguments of `sync()`, and returns its report.
+    Args:
+        path: The file to update.
+        sources: Paths of folders, globs or files.
+        replace: Replace the documents whose ids the sources have with other bytes.
+        prefix: A folder's name that begins the ids of the sources, so that those of another folder
+            stay apart: `prefix="manuals"` adds `keys.md` as `manuals/keys.md`.
+
+    The other arguments are those of `sync()`.
+
+    Returns:
+        A report of the changes, as from `sync()`.
+
+    Raises:
+        ValueError: A source has the id of a document with other bytes, and `replace` is false.
+            Nothing was written.
+        LockedError: Another writer still holds the file, or this thread does.
     """
     return _run(
-        path, sources, dry_run, False, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
+        path, sources, dry_run, False, replaces=replace, prefix=prefix, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
         limits=limits, errors=errors, progress=progress, created=created, embedding_cache=embedding_cache,
         encoding=encoding, dedupe=dedupe, include=include, exclude=exclude, ignore=ignore,
         wait=wait,
@@ -167,8 +183,8 @@ def add(
 
 
 def _run(
-    path: StrPath, sources: Sources, dry_run: bool, removes: bool, *, embedder: str | Embedder | None,
-    chunking: Policy | str | Fields | None, tags: Tags, metadata: Metadata | None, message: str,
+    path: StrPath, sources: Sources, dry_run: bool, removes: bool, *, replaces: bool, prefix: str,
+    embedder: str | Embedder | None, chunking: Policy | str | Fields | None, tags: Tags, metadata: Metadata | None, message: str,
     limits: Limits | None, errors: Errors, progress: Progress | None, created: int | None,
     embedding_cache: StrPath | bool | None, encoding: str | None, dedupe: bool,
     include: Iterable[str] | None, exclude: Iterable[str] | None, ignore: bool | None,
@@ -176,12 +192,15 @@ def _run(
 ) -> SyncReport:  # fmt: skip
     refuse_remote(path)
     began = time.perf_counter()
-    loading = Loading(sources, limits=limits or Limits(), errors=errors, encoding=encoding)
+    loading = Loading(
+        sources, limits=limits or Limits(), errors=errors, encoding=encoding, prefix=prefix
+    )
     report = SyncReport(os.fspath(path), dry_run)
     if dry_run:
         with rows_of(path) as archive:
             loading.selection = selected(archive, include, exclude, ignore)
             SourcePlan(archive, loading, report, removes, set(stale_in(archive, chunking)), dedupe)
+            check_replaced(report, replaces)
             report.generation = archive.generation
     else:
         with Editor(
@@ -191,6 +210,7 @@ def _run(
             loading.selection = selected(writer.archive, include, exclude, ignore)
             outdated = set(stale_in(writer.archive, chunking))
             plan = SourcePlan(writer.archive, loading, report, removes, outdated, dedupe)
+            check_replaced(report, replaces)
             labels = writer.archive.config.get("labels", {})
             tags = tuple(tags or labels.get("tags", ()))
             fields: Metadata = metadata or labels.get("metadata", {})
@@ -202,6 +222,17 @@ def _run(
     report.failures += [*loading.unread(), *loading.failures]
     report.seconds = time.perf_counter() - began
     return report
+
+
+def check_replaced(report: SyncReport, replaces: bool) -> None:
+    """Refuse to replace documents unasked: another folder may have files of the same names."""
+    if replaces or not report.changed:
+        return
+    few = ", ".join(report.changed[:3]) + (", …" if len(report.changed) > 3 else "")
+    raise ValueError(
+        f"{report.path} has other content under {len(report.changed)} of these ids ({few}): pass "
+        "replace=True if these files are newer, or prefix='NAME' to keep both, with new ids NAME/…"
+    )
 
 
 def selected(
@@ -227,7 +258,9 @@ class SourcePlan:
         self.report, self.loading, self.removes = report, loading, removes
         self.sources: dict[str, SourceFile] = {
             source.id: source
-            for source in find(loading.sources, loading.skipped, selection=loading.selection)
+            for source in find(
+                loading.sources, loading.skipped, selection=loading.selection, prefix=loading.prefix
+            )
         }
         self.foreign: set[str] = set()  # ids of documents that did not come from these sources
         self.places: dict[str, str] = {}  # the path that each source was read from

@@ -40,6 +40,8 @@ class StagedDocuments:
         self._text_at, self._json_at = array("Q"), array("Q")
         self._text_size, self._json_size, self._chars = array("I"), array("I"), array("I")
         self._flags = bytearray()
+        # Whether a document, new or carried over from another commit, is source code.
+        self.has_code = self.carries_code = False
         self._fields = [(array("Q"), array("I")) for _ in range(fields)]
 
     def __len__(self) -> int:
@@ -51,14 +53,21 @@ class StagedDocuments:
     def __contains__(self, doc_id: object) -> bool:
         return isinstance(doc_id, str) and self.ids.find(doc_id) is not None
 
-    def number(self, doc_id: str) -> int:
+    def number(self, doc_id: str, *, is_carried: bool = False) -> int:
         """Return the number of an id, which is assigned on first use."""
         if not isinstance(doc_id, str) or not doc_id:
             raise ValueError(f"a document id must be a string that is not empty, not {doc_id!r}")
         number = self.ids.number(doc_id)
         if number == len(self._flags):
             self._append()
+            self._note_code(doc_id, is_carried)
         return number
+
+    def _note_code(self, doc_id: str, is_carried: bool) -> None:
+        if is_carried:
+            self.carries_code = self.carries_code or _core.is_code(doc_id)
+        else:
+            self.has_code = self.has_code or _core.is_code(doc_id)
 
     def _append(self) -> None:
         for column in (self._text_at, self._text_size, self._json_at, self._json_size, self._chars):

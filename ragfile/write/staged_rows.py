@@ -202,7 +202,7 @@ class Staging:
         if not record.id or record.id in self.documents:
             what = f"document {record.id!r} is in the file twice, or has no id"
             raise CorruptError(what, section="rag.ids")
-        number = self.documents.number(record.id)
+        number = self.documents.number(record.id, is_carried=True)
         text = self._stretch(segment.texts.read(record.blob_at, record.text_size))
         self.documents.put(number, text, record.text_chars, record.has_text, True)
         raw = segment.meta.read(record.meta_at, record.meta_size)

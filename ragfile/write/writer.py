@@ -13,14 +13,14 @@ from ragfile import _core
 from ragfile.embedding.embedded_text import Context
 from ragfile.embedding.protocol import Embedder, open_embedder
 from ragfile.file.arrow import noted_model
-from ragfile.file.config import METRICS, STATIC_WEIGHT, TRANSFORMER_WEIGHT
+from ragfile.file.config import EVIDENCE, METRICS, STATIC_WEIGHT, TRANSFORMER_WEIGHT
 from ragfile.ground.atomic_replace import spare_unless_ragfile
 from ragfile.ground.urls import refuse_remote
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import Policy, split
 from ragfile.records import Chunk, Document
 from ragfile.types import Fields, Metadata, Metric, Precision, SomeVectors, StrPath, Table, Vector
-from ragfile.write.analysis_record import DEFAULT
+from ragfile.write.analysis_record import PAGES
 from ragfile.write.draft import Draft, Transaction, batches, no_vectors, numbered
 from ragfile.write.past import NEWEST, checked_keep
 from ragfile.write.tables import is_table, streamed
@@ -38,9 +38,9 @@ def model_record(embedder: Embedder | None, spec: str | None) -> dict[str, Any] 
 
 
 def fusion_record(embedder: Embedder | None) -> dict[str, Any]:
-    """Return the default fusion, which weights vectors by the kind of model."""
+    """Return the default fusion, which weights vectors by the kind of model and counts evidence."""
     weight = STATIC_WEIGHT if getattr(embedder, "is_static", False) else TRANSFORMER_WEIGHT
-    return {"method": "calibrated", "w": weight}
+    return {"method": "calibrated", "w": weight, "evidence": EVIDENCE}
 
 
 class Writer(Transaction):
@@ -53,7 +53,7 @@ class Writer(Transaction):
     def __init__(
         self, path: StrPath, *, dim: int | None = None, metric: Metric = "cosine",
         precision: Precision = 32, embedder: str | Embedder | None = None,
-        chunking: Policy | str | Fields | None = None, analysis: Analysis | None = DEFAULT,
+        chunking: Policy | str | Fields | None = None, analysis: Analysis | None = PAGES,
         portable: bool = False, spec: str | None = None, created: int | None = None,
         config: Metadata | None = None, embedding_cache: StrPath | bool | None = None,
         parity: int = 0, clusters: bool | int | None = None, keep: int | str | None = None,
@@ -189,7 +189,7 @@ def keep_record(keep: int | str | None) -> dict[str, int | str]:
 def create(
     path: StrPath, *, dim: int | None = None, metric: Metric = "cosine", precision: Precision = 32,
     embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None,
-    analysis: Analysis | None = DEFAULT, portable: bool = False, spec: str | None = None,
+    analysis: Analysis | None = PAGES, portable: bool = False, spec: str | None = None,
     created: int | None = None, config: Metadata | None = None,
     embedding_cache: StrPath | bool | None = None, parity: int = 0, clusters: bool | int | None = None,
     keep: int | str | None = None,
@@ -206,7 +206,8 @@ def create(
         precision: Bits of a stored vector component, 16 or 32.
         embedder: A name or an object that embeds chunks added without vectors; see `build()`.
         chunking: The chunk policy for documents; see `build()`.
-        analysis: The fields and word rules of BM25; None builds no BM25 index.
+        analysis: The fields and word rules of BM25; None builds no BM25 index. Defaults to the text
+            and the metadata field `headers`, as in `build()`.
         portable: Also store each passage under a keyword, for readers of format 0.1.0.
         spec: The embedder name to record when `embedder` is an object.
         created: Creation time in ns since 1970. Defaults to `SOURCE_DATE_EPOCH`, else 0.

@@ -3,6 +3,7 @@
 Checksums are valid unless they are the subject of the test.
 """
 
+import dataclasses
 import struct
 
 from good_files import (
@@ -15,6 +16,8 @@ from good_files import (
     SOME_VECTORS,
     VECTORS,
     cluster_sections,
+    hiding,
+    listed_file,
     merged_segments,
     rich_columns,
     segment,
@@ -37,6 +40,7 @@ from pieces import (
     patched,
     plain,
     sample,
+    section_list,
     tombs,
     vector_section,
 )
@@ -1011,6 +1015,15 @@ def whole_files():
     yield made("stale-text", "a document without a text of its own", "3.5.1", stale=[record])
     record = {"chunking": None, "documents": ["a/first", "gone"]}
     yield made("stale-gone", "a document that is not there", "3.5.1", stale=[record])
+    for case, note, ids, items in (
+        ("hidden-object", "hidden documents that are no array", {}, 0),
+        ("hidden-number", "a hidden document without an id", ["a", 1], 2),
+        ("hidden-empty", "a hidden document with an empty id", [""], 1),
+        ("hidden-twice", "a hidden document twice", ["a", "a"], 2),
+        ("hidden-items", "another number of hidden documents", ["a"], 2),
+        ("hidden-json", "hidden documents that are no JSON", b"[", 0),
+    ):
+        yield f"1-{case}", bad(hiding(ids, items), None, "3.5.2", note)
     yield made("origin-list", "an origin that is no object", "8", origin=[])
     newer = {**ORIGIN, "version": 2}
     yield made("origin-version", "an origin of version 2", "8", "version", origin=newer)
@@ -1042,6 +1055,50 @@ def whole_files():
     yield "1-gone-rows", bad(data, None, "3.3", "a document that has rows")
 
 
+def lists():
+    """Lists of sections (2.8) that break a rule."""
+
+    def made(case, change, note, rule="2.8", kind="format", **more):
+        return f"1-sections-{case}", bad(
+            listed_file(change, **more).bytes(), None, rule, note, kind
+        )
+
+    def edited(*places, items=6, flags=1):
+        return lambda raw, *_: (patched(raw, *places), items, flags)
+
+    names = 16 + 32 * 6
+    yield made("magic", edited((0, b"r")), "no RAGSECT1")
+    yield made("flag", edited(flags=0), "a list that older readers would skip")
+    yield made("items", edited(items=5), "another number of items")
+    yield made("count", edited((8, b"\5")), "a section less than its names")
+    yield made("names", edited((12, b"\1")), "a list that does not add up")
+    yield made("none", lambda *_: (b"RAGSECT1" + bytes(8), 0, 1), "an empty list")
+    yield made("short", lambda *_: (b"RAGSECT1", 6, 1), "half a head")
+    yield made("name", edited((names, b" ")), "not a name")
+    yield made("end", edited((names + 6, b"x")), "a name too few")
+    yield made("zero", edited((16 + 28, b"\1")), "a reserved byte")
+    yield made("size", edited((16 + 4, b"\1")), "a section in front of the file")
+    note = "a flag that is not defined"
+    yield made("flags", edited((16 + 24, b"\4")), note, kind="version")
+    note = "block hashes that differ from the listed hash"
+    yield made("hash", edited((16 + 16, b"\0\0")), note, "2.2", "corrupt")
+    itself = section_list([handmade.Entry("rag.sections", 0, 0, 0)])
+    yield made("itself", lambda *_: (itself, 1, 1), "a list of a list")
+
+    def twice(table):
+        again = dataclasses.replace(table.entries[0], name="vector", at=4096, size=0, flags=0)
+        table.entries.insert(0, again)
+
+    note = "a listed section that the table has, too"
+    yield made("twice", None, note, lie=twice)
+    over = [("rag.chunks", 0, 0, b"", 0)]
+    file = File().commit(over)
+    file.commit(segment(1, {"z": ("later", None, [(0, (0, 5), None)])}), rows=[(1, 1, 1)], lists=[1],
+                change_list=lambda raw, *held: (patched(raw, (17, b"\1")), *held))  # fmt: skip
+    note = "listed sections over an older commit"
+    yield "1-sections-over", bad(file.bytes(), None, "2.3", note)
+
+
 def vectors():
     found = {}
     for group in (
@@ -1066,6 +1123,7 @@ def vectors():
         cluster_tables,
         lexical,
         whole_files,
+        lists,
     ):
         for name, vector in group():
             assert name not in found, name

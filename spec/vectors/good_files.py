@@ -734,8 +734,17 @@ def merged_segments(items=1, content=b""):
     return file.commit(held, rows=[(2, 2, 2)], drops=[(name, 1) for name, *_ in old]).bytes()
 
 
+def hiding(ids, items=None):
+    """A file without documents that deletes some from layers below it."""
+    raw = ids if isinstance(ids, bytes) else json.dumps(ids).encode()
+    count = len(ids) if items is None else items
+    return File().commit([("rag.hidden", 0, 0, raw, count)]).bytes()
+
+
 def about_files():
     """Sections of the whole file."""
+    note = "a layer that deletes two documents from those below"
+    yield "1-hidden", Vector(hiding(["a.md", "b"]), note, says_1(hidden=["a.md", "b"]))
     data = File().commit(whole_file(), rows=[(1, 5, 5)]).bytes()
     says = says_1(config=CONFIG, stale=STALE, origin=ORIGIN)
     yield "1-records", Vector(data, "configuration, stale documents and origin", says)
@@ -744,6 +753,33 @@ def about_files():
     held = [("rag.frequencies", 0, 0, frequencies(FREQUENT, 3, 9), 0)]
     says = says_1(frequencies={"rows": 3, "total_length": 9, "terms": FREQUENT})
     yield "1-frequencies", Vector(File().commit(held).bytes(), "rows by term of a dataset", says)
+
+
+def listed_file(change_list=None, **more):
+    """A segment whose sections are in a list."""
+    held = segment(1, DOCUMENTS, VECTORS)
+    return File().commit(held, rows=[(1, 5, 5)], lists=[1], change_list=change_list, **more)
+
+
+def listed_sections():
+    """Sections that rag.sections lists (2.8)."""
+    says = says_1(segments=[{"rows": 5, "live": 5}])
+    yield "1-sections", Vector(listed_file().bytes(), "a segment with a list of its sections", says)
+    file = listed_file().commit([("rag.tombs", 1, 0, tombs([4], 5), 1)], rows=[(1, 5, 4)])
+    later = segment(2, {"z": ("later", None, [(0, (0, 5), None)])})
+    file.commit(
+        [*later, ("rag.bare", 2, 1, tombs([0], 1), 1)], rows=[(1, 5, 4), (2, 1, 1)], lists=[2]
+    )
+    says = says_1(generation=3, segments=[{"tombs": [4], "live": 4}, {"bare": [0]}])
+    yield "1-sections-two", Vector(file.bytes(), "two lists, and a section between them", says)
+    file = File().commit(
+        [("rag.tombs", 1, 0, tombs([4], 5), 1), *segment(1, DOCUMENTS, VECTORS)],
+        rows=[(1, 5, 4)], lists=[1],
+    )  # fmt: skip
+    file.commit([("rag.tombs", 1, 0, tombs([0, 1, 4], 5), 3)], rows=[(1, 5, 2)])
+    note = "a listed section that a later commit wrote again"
+    says = says_1(generation=2, segments=[{"tombs": [0, 1, 4], "live": 2}])
+    yield "1-sections-again", Vector(file.bytes(), note, says)
 
 
 NOTHING = [float("nan")] * 3
@@ -796,6 +832,7 @@ def vectors():
         shadows,
         clustered,
         about_files,
+        listed_sections,
     ):
         for name, vector in group():
             assert name not in found

@@ -458,6 +458,7 @@ class File:
 
     def __init__(self):
         self.image, self.kept, self.segments, self.generation = handmade.Image(), [], {}, 0
+        self.listed = []  # entries that a rag.sections lists
 
     def commit(
         self,
@@ -469,13 +470,16 @@ class File:
         garbage=b"",
         front=None,
         lie=None,
+        lists=(),
+        change_list=None,
         **footer,
     ):
         """Append a commit.
 
         sections are (name, segment, flags, bytes or function of the offset, items), rows are
-        (segment, rows, live). lie(table) may change the table before it is sealed;
-        footer holds deliberately wrong fields.
+        (segment, rows, live). lists are segments whose new sections rag.sections lists;
+        change_list(its bytes, items, flags) may change it. lie(table) may change the table before
+        it is sealed; footer holds deliberately wrong fields.
         """
         image, self.generation = self.image, self.generation + 1
         before = len(image.data)
@@ -492,20 +496,39 @@ class File:
             self.kept.append(
                 handmade.Entry(name, at, size, digest, segment, flags, items, self.generation)
             )
+            if segment in lists and name == [s[0] for s in sections if s[1] == segment][-1]:
+                self._put_list(segment, change_list or (lambda *given: given))
         self.kept = [e for e in self.kept if (e.name, e.segment) not in drops]
         for number, count, live in rows:
             first = self.segments.get(number, (0, 0, 0, self.generation))[3]
             self.segments[number] = (number, count, live, first)
         alive = {e.segment for e in self.kept}
         table.entries, table.segments = (
-            list(self.kept),
+            [e for e in self.kept if e not in self.listed],
             [s for n, s in sorted(self.segments.items()) if n in alive],
         )
+        table.listed = self.listed
         table.next_segment = max(self.segments, default=0) + 1
         if lie:
             lie(table)
         image.seal(table, front, **footer)
         return self
 
+    def _put_list(self, segment, change):
+        found = [e for e in self.kept if (e.segment, e.generation) == (segment, self.generation)]
+        content, items, flags = change(section_list(found), len(found), 1)
+        at, size, digest = self.image.put(content)
+        self.listed += found
+        held = (at, size, digest, segment, flags, items, self.generation)
+        self.kept.append(handmade.Entry("rag.sections", *held))
+
     def bytes(self):
         return self.image.bytes()
+
+
+def section_list(entries):
+    """The bytes of rag.sections (2.8)."""
+    names = b"".join(entry.name.encode() + b"\0" for entry in entries)
+    head = struct.pack("<8s2I", b"RAGSECT1", len(entries), len(names))
+    rows = (struct.pack("<3Q2I", e.size, e.items, e.hash, e.flags, 0) for e in entries)
+    return head + b"".join(rows) + names

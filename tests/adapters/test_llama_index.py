@@ -99,6 +99,30 @@ def test_vectors_rank_as_in_the_simple_store(stores, k):
     assert asked(ours, k=k, **some) == asked(theirs, k=k, **some)
 
 
+RED = MetadataFilters(filters=[MetadataFilter(key="s", value="red")])
+UNLIKE = MetadataFilters(
+    filters=[MetadataFilter(key="s", operator=FilterOperator.TEXT_MATCH_INSENSITIVE, value="RED")]
+)
+
+
+@pytest.mark.parametrize("filters", [None, RED, UNLIKE])
+@pytest.mark.parametrize("doc_ids", [None, [], ["doc-0"], ["doc-0", "doc-1", "gone"]])
+@pytest.mark.parametrize("node_ids", [None, ["node-4", "node-0", "gone", "node-4"]])
+def test_nodes_documents_and_filters_restrict_together(stores, node_ids, doc_ids, filters):
+    ours, theirs = stores
+    # The simple store does not look at doc_ids; all nodes are among its five best.
+    of = {node.node_id for node in nodes() if not doc_ids or node.ref_doc_id in doc_ids}
+    expected = [pair for pair in asked(theirs, filters, node_ids=node_ids) if pair[0] in of]
+    assert asked(ours, filters, node_ids=node_ids, doc_ids=doc_ids) == expected
+
+
+def test_nodes_named_twice_come_once_and_in_order(stores):
+    ours, _ = stores
+    named = ["node-4", "node-0", "gone", "node-4"]
+    assert [node.node_id for node in ours.get_nodes(named)] == ["node-0", "node-4"]
+    assert [node.node_id for node in ours.get_nodes(named, RED)] == ["node-0", "node-4"]
+
+
 def test_nodes_come_back_as_they_were(stores):
     ours, _ = stores
     for was, is_now in zip(nodes(), ours.get_nodes(), strict=True):

@@ -1,5 +1,5 @@
-"""Planes along axes of their own: chosen where they pay, honest about their errors, checked when opened, and never
-seen in an answer."""
+"""Planes along principal axes (rag.planes): written only where they pay, with error bounds that hold, checked when
+opened, and without any effect on an answer."""
 
 from contextlib import suppress
 

@@ -68,7 +68,8 @@ class Sequence:
         self.commit(
             _core.FileWriter.create(path), lambda w: grow(w, {"rag.docs": 3000, "rag.ids": 700})
         )
-        self.commit(edit(), lambda w: grow(w, {"rag.docs": 5100, "vector": 64}))
+        listed = {"rag.docs": 5100, "vector": 64}  # in rag.sections, until the vectors are dropped
+        self.commit(edit(), lambda w: grow(w, listed), lambda w: w.list_sections(2))
         self.commit(edit(), lambda w: delete(w, 1, 3))
         dead = edit()
         add(dead, "rag.never", 2500)

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 import pytest
-from checks.histories import Hashed
+from checks.random_lives import Hashed
 from fuzz.sections import sealed
 from hypothesis import given, settings
 from hypothesis import strategies as st

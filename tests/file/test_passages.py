@@ -7,8 +7,8 @@ from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
-from oracles import search as oracle
-from oracles.search import DIM, pieced
+from oracles import search_cases as oracle
+from oracles.search_cases import DIM, pieced
 from servers.range_server import RangeServer
 
 import ragfile

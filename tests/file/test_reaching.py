@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from oracles import search as oracle
-from oracles.search import DIM, pieced, question
+from oracles import search_cases as oracle
+from oracles.search_cases import DIM, pieced, question
 
 import ragfile
 

@@ -514,3 +514,20 @@ def test_a_value_that_is_not_stored_and_that_no_row_has_is_no_fault(tmp_path):
     (columns,) = ragfile.open(tmp_path / "kb").rows.segment_columns
     assert columns.stored.names() == ["long"]
     assert not columns.stored.has_values(0)
+
+
+@pytest.mark.parametrize("values", [3, 300, 70_000])
+def test_ranges_of_codes_of_each_width_are_rows_with_such_codes(values):
+    rows = 70_001
+    column = built([({}, [{"metadata": {"n": i * 7 % values}} for i in range(rows)])]).column(0)
+    codes = column.codes()
+    for low, high in [
+        (1, 2),
+        (2, values),
+        (values - 1, values + 1),
+        (0, 1),
+        (5, 5),
+        (1, 2**32 - 1),
+    ]:
+        mask = _core.flags_of(column.rows(low, high), rows)
+        assert mask.tolist() == ((codes >= low) & (codes < high)).tolist()

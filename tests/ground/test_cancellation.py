@@ -1,4 +1,7 @@
-"""Those who wait can go: what is open for them is shut, and nothing of others is."""
+"""Those who wait can go: what is open for them is shut, and nothing of others is.
+
+Also through chat (a loopback server), the async API and searches of a built file.
+"""
 
 import asyncio
 import threading

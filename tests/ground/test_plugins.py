@@ -155,6 +155,72 @@ def test_a_package_that_cannot_be_imported_is_named(run, folder):
     )
 
 
+@pytest.fixture(scope="module")
+def twice(packages):
+    """A folder with two packages that add the same names."""
+    for name in ("notes", "others"):
+        project = block("pyproject.toml").replace(
+            'name = "ragfile-notes"', f'name = "ragfile-{name}"'
+        )
+        source = packages / "source" / f"twice_{name}"
+        source.mkdir()
+        (source / "pyproject.toml").write_text(project)
+        (source / "ragfile_notes.py").write_text(block("ragfile_notes.py"))
+        install(source, packages / "twice")
+    return "twice"
+
+
+def test_two_packages_with_one_name_are_both_listed_and_neither_is_used(run, folder, twice):
+    code, out, _ = run("info", "--plugins", "--json", package=twice)
+    found = [each["package"] for each in json.loads(out) if each["name"] == "notes"]
+    assert (code, sorted(found)) == (0, sorted(["ragfile-notes", "ragfile-others"] * 3))
+    build = "build", str(folder / "b.md"), "-o", "kb.ragfile"
+    code, _, err = run(*build, "--embedder", "notes:letters", package=twice)
+    assert code == 1
+    assert (
+        "ragfile-notes and ragfile-others add a plugin called 'notes': uninstall all but one" in err
+    )
+    assert run(*build, "--embedder", "none", package=twice)[0] == 0
+
+
+STARTED = """
+from ragfile.doors.server.lifecycle import check
+from ragfile.doors.server.settings import Settings
+check(Settings((), embedder="notes:letters"))
+try:
+    check(Settings((), embedder="nots:letters"))
+except ValueError as error:
+    print(error)
+"""
+
+
+def test_a_server_starts_with_the_embedder_of_a_plugin_and_refuses_an_unknown_one(run):
+    code, out, err = run("-c", STARTED)
+    assert code == 0, err
+    assert "no embedder is called 'nots:letters'" in out
+
+
+CONVERTED = """
+import ragfile
+from ragfile.adapters.single_file import provider
+from ragfile.adapters.sqlrooms import prepare_embeddings, vector_query
+ragfile.build("docs", "kb.ragfile", embedder="notes:letters")
+ragfile.convert("kb.ragfile", "kb.faiss")
+ragfile.convert("kb.faiss", "back.ragfile")
+with ragfile.open("back.ragfile") as rf:
+    print(rf.search("when do keys rotate", mode="vector")[0].text)
+print(provider("notes", "letters").model.name)
+prepare_embeddings("docs", "rooms.ragfile", embed_model_name="notes:letters")
+print(vector_query("Something", "rooms.ragfile", embed_model_name="notes:letters")[0]["score"] > 0)
+"""
+
+
+def test_a_converted_file_and_the_adapters_know_the_embedder_of_a_plugin(run, folder):
+    code, out, err = run("-c", CONVERTED)
+    assert code == 0, err
+    assert out.splitlines() == ["Keys rotate on Monday.", "notes:letters", "True"]
+
+
 def test_importing_the_package_loads_no_plugin(run):
     code, out, err = run(
         "-c", "import ragfile, sys; ragfile.open; print('ragfile_notes' in sys.modules)"

@@ -14,7 +14,7 @@ import pytest
 from sanitizers import SANITIZED
 
 from ragfile.ground import system
-from ragfile.shards.stores import Folder
+from ragfile.shards.stores import FolderStore
 from ragfile.write.spool import Spool
 
 
@@ -223,8 +223,8 @@ def test_objects_of_a_folder_have_the_mode_that_the_umask_leaves(tmp_path, mask)
     (tmp_path / "source").write_bytes(b"data")
     before = os.umask(mask)
     try:
-        Folder(tmp_path / "store").put("a/b", str(tmp_path / "source"))
-        assert Folder(tmp_path / "store").put_new("a/c", b"data")
+        FolderStore(tmp_path / "store").put("a/b", str(tmp_path / "source"))
+        assert FolderStore(tmp_path / "store").put_new("a/c", b"data")
     finally:
         os.umask(before)
     assert {mode_of(tmp_path / "store/a" / name) for name in "bc"} == {0o666 & ~mask}
@@ -249,7 +249,7 @@ def test_the_files_of_other_threads_keep_their_mode_while_objects_are_stored(tmp
     try:
         sys.setswitchinterval(1e-6)
         other.start()
-        store = Folder(tmp_path / "store")
+        store = FolderStore(tmp_path / "store")
         for number in range(300):
             store.put_new(f"{number}", b"")
     finally:
@@ -263,5 +263,5 @@ def test_the_files_of_other_threads_keep_their_mode_while_objects_are_stored(tmp
 def test_storing_objects_never_changes_the_umask(tmp_path, monkeypatch):
     (tmp_path / "source").write_bytes(b"data")
     monkeypatch.delattr(os, "umask")
-    Folder(tmp_path / "store").put("a", str(tmp_path / "source"))
-    assert Folder(tmp_path / "store").put_new("b", b"data")
+    FolderStore(tmp_path / "store").put("a", str(tmp_path / "source"))
+    assert FolderStore(tmp_path / "store").put_new("b", b"data")

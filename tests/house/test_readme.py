@@ -43,10 +43,11 @@ def examples(language):
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
     """A folder such as the pages imagine, and the servers of models that they name."""
-    for folder in ("docs", "notes", "docs/old"):
+    for folder in ("docs", "notes", "docs/old", "src"):
         (tmp_path / folder).mkdir()
     (tmp_path / "docs/keys.md").write_text("# Keys\n\nTo rotate the keys, run the rotation job.\n")
     (tmp_path / "docs/old/page.md").write_text("# Old\n\nNothing here is true any more.\n")
+    (tmp_path / "src/routes.py").write_text("def register(route):\n    ROUTES.append(route)\n")
     (tmp_path / "notes/a.md").write_text("# A note\n\nRestart a pod by deleting it.\n")
     monkeypatch.chdir(tmp_path)
     with ModelServer() as models:

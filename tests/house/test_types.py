@@ -117,6 +117,18 @@ def test_the_package_passes_mypy_strict(tmp_path):
     assert "no issues" in output, output
 
 
+@checker("ty")
+def test_the_package_passes_ty():
+    output = run(ROOT, "ty", "check", "ragfile", "--output-format", "concise")
+    assert "All checks passed" in output, output
+
+
+@checker("pyrefly")
+def test_the_package_passes_pyrefly():
+    output = run(ROOT, "pyrefly", "check", "--output-format", "min-text")
+    assert output.strip() == ""
+
+
 def test_what_pyright_is_told_to_ignore_has_a_rule_and_a_reason():
     sources = sorted((ROOT / "ragfile").rglob("*.py"))
     lines = [line for path in sources for line in path.read_text().splitlines()]

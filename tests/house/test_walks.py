@@ -18,7 +18,8 @@ from ragfile.embedding.protocol import Model
 from ragfile.file.row_segment import RowSegment
 
 PACKAGE = str(Path(ragfile.__file__).parent)
-HYBRID, DATASET, ASK = 14, 22, 24
+HYBRID, DATASET = 14, 27
+ASK = 29  # five more: passages are cut into blocks, weighed by the terms of the index
 HTTP = 34  # two more: a key has its share of the requests, and remote reads one time limit
 QUESTION = "alpha beta"
 

@@ -503,3 +503,8 @@ def test_a_failure_says_where_in_the_line_and_what_would_read_it(tmp_path):
         "line 2: not JSON: Expecting value at character 10",
         "not valid utf-8: byte 7 (unexpected end of data); encoding= names another, errors=replace reads it",
     ]
+
+
+@pytest.mark.parametrize(("suffix", "kind"), [("", "txt"), (".eml", "eml")])
+def test_a_text_that_mentions_the_mark_of_a_pdf_is_no_pdf(suffix, kind):
+    assert sniff(b"Subject: marks\n\nA PDF begins with %PDF-1.7.\n", suffix) == kind

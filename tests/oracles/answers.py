@@ -6,6 +6,7 @@ Scores are what the specification defines, to the bit.
 import math
 
 import numpy as np
+from oracles import evidence
 from oracles.decoded import reader
 from oracles.filters import passes
 from oracles.vectors import canonical_scores
@@ -117,8 +118,8 @@ class Answers:
             ranked(self.bm25(text, fields=fields), rows)[:depth],
         )
 
-    def fused(self, text, vector, depth, rows, method, parameter, fields=None):
-        """[(row, score)] of the union of both legs, best first."""
+    def fused(self, text, vector, depth, rows, method, parameter, fields=None, share=0.0):
+        """[(row, score)] of the union of both legs, best first; `share` is that of evidence (6.3)."""
         legs = self.legs(text, vector, depth, rows, fields)
         union = {row.number: row for leg in legs for row, _ in leg}.values()
         if method == "calibrated":
@@ -130,7 +131,8 @@ class Answers:
         else:
             parts = zip((parameter, 1 - parameter), map(_shares, legs), strict=True)
             scores = _sums([[weight * s for s in shares] for weight, shares in parts], legs)
-        return ranked(scores, union)
+        found = ranked(scores, union)
+        return _raised(found, share) if share and method == "calibrated" else found
 
     def _calibrated(self, text, vector, union, w, fields):
         words, near = self.bm25(text, fields=fields), self.near(vector)
@@ -144,6 +146,18 @@ class Answers:
                 lexical + ((dense - mean) / deviation if deviation > 0 else 0.0) / w
             )
         return scores
+
+
+def _raised(found, share):
+    """The ranking after further passages of a document have raised its best one."""
+    rows = {row.number: row for row, _ in found}
+    numbers = evidence.raised(
+        [(row.number, score) for row, score in found],
+        lambda number: rows[number].doc_id,
+        lambda number: rows[number].key,
+        share,
+    )
+    return [(rows[number], score) for number, score in numbers]
 
 
 def _shares(leg):

@@ -4,12 +4,12 @@ import re
 
 import numpy as np
 import Stemmer
-from checks import histories
+from checks import random_lives
 from oracles.answers import ranked
 
 from ragfile.ingest.analysis import STOP_WORDS
 
-WORDS = [*histories.WORDS, "nowhere"]
+WORDS = [*random_lives.WORDS, "nowhere"]
 FILTERS = [
     {"year": {"$gte": 2001}},
     {"year": {"$lt": 2001}, "lang": {"$ne": "de"}},
@@ -163,7 +163,14 @@ def searches(rf, slow, rng, question, condition, rows):
     expected = {
         "bm25": slow.legs(text, vector, n, rows)[1][page],
         "vector": slow.legs(text, vector, n, rows)[0][page],
-        "hybrid": slow.fused(text, vector, depth, rows, *(fusion or ("calibrated", 4)))[page],
+        "hybrid": slow.fused(
+            text,
+            vector,
+            depth,
+            rows,
+            *(fusion or ("calibrated", 4)),
+            share=rf.rows.fusion_method.evidence,
+        )[page],
     }
     name = {"rrf": "rrf_k", "blend": "alpha", "calibrated": "w"}
     options["fusion"] = fusion and (fusion[0], {name[fusion[0]]: fusion[1]})

@@ -5,6 +5,7 @@ ragfile/search/fusion.py.
 """
 
 import numpy as np
+from oracles import evidence
 
 from ragfile.file import exact
 from ragfile.search import fusion
@@ -16,8 +17,8 @@ def legs(rf, text, vector, depth, where=None):
     return [(rows[0][rows[0] >= 0], scores[0][rows[0] >= 0]) for rows, scores in found]
 
 
-def fused(rf, text, vector, k, pool, method, parameter, where=None):
-    """[(row, score, bm25, vector score)] of the k best."""
+def fused(rf, text, vector, k, pool, method, parameter, where=None, share=None):
+    """[(row, score, bm25, vector score)] of the k best, by the share of evidence that the file records."""
     words, dense = legs(rf, text, vector, min(max(k, pool), len(rf)), where)
     rows = np.array(list(dict.fromkeys([*words[0].tolist(), *dense[0].tolist()])), np.int64)
     ties = _ties(rf, rows)
@@ -36,11 +37,14 @@ def fused(rf, text, vector, k, pool, method, parameter, where=None):
         else:
             order, scores = fusion.blend(ranked, fusion.alpha_weights(parameter))
     at = {tie: i for i, tie in enumerate(ties.tolist())}
-    kept = [at[tie] for tie in order.tolist()][:k]
-    return [
-        (int(rows[i]), float(score), float(bm25[i]), float(near[i]))
-        for i, score in zip(kept, scores.tolist(), strict=False)
-    ]
+    ranked = [(at[tie], score) for tie, score in zip(order.tolist(), scores.tolist(), strict=True)]
+    if share is None:
+        share = rf.rows.fusion_method.evidence if method == "calibrated" else 0
+    if share:
+        ranked = evidence.raised(
+            ranked, lambda i: rf.hit(int(rows[i])).doc_id, lambda i: ties[i], share
+        )
+    return [(int(rows[i]), score, float(bm25[i]), float(near[i])) for i, score in ranked[:k]]
 
 
 def _ties(rf, rows):

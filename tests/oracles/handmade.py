@@ -65,6 +65,7 @@ class Table:
     names: bytes | None = None
     name_offsets: list | None = None
     counts: dict = field(default_factory=dict)  # lies: entries, segments, names, message
+    listed: list = field(default_factory=list)  # entries that rag.sections lists
 
     def pack(self):
         rows = [entry.name.encode() + b"\0" for entry in self.entries]
@@ -130,14 +131,15 @@ def listing(name, start, end):
 def front(table, toc_at, toc, footer_at, *, read_features=0, write_features=0):
     """The front page: as many of the first commit's sections as fit, each name once, then rag.toc if all did."""
     rows, room = [], SUPER - 11 - 1 - len(listing("rag.head", 0, 0))
-    for entry in table.entries:
+    entries = sorted([*table.entries, *table.listed], key=lambda entry: entry.at)
+    for entry in entries:
         row = listing(entry.name, entry.at, entry.at + extent(entry.size) - 2)
         if entry.name in [r[0] for r in rows] or len(row) + 1 > room:
             break
         rows.append((entry.name, row))
         room -= len(row) + 1
     last = listing("rag.toc", toc_at, footer_at - 2)
-    if len(rows) == len(table.entries) and len(last) + 1 <= room:
+    if len(rows) == len(entries) and len(last) + 1 <= room:
         rows.append(("rag.toc", last))
     size = len(listing("rag.head", 0, 0)) + sum(1 + len(row) for _, row in rows)
     rows.insert(0, ("rag.head", listing("rag.head", 11 + size + 1, FRONT - 2)))

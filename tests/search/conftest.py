@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from oracles import search as oracle
-from oracles.search import DIM, Hashed, pieced
+from oracles import search_cases as oracle
+from oracles.search_cases import DIM, Hashed, pieced
 
 import ragfile
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from oracles import fusing
-from oracles import search as oracle
-from oracles.search import DIM, Hashed, pieced, question
+from oracles import search_cases as oracle
+from oracles.search_cases import DIM, Hashed, pieced, question
 
 import ragfile
 from ragfile import _core
@@ -110,10 +110,12 @@ def test_arrays_that_do_not_belong_together_are_refused(rf):
     queries = segments.questions(["waa"])
     words = np.zeros((2, 3), np.int64), np.zeros((2, 3), np.float32)
     with pytest.raises(ValueError, match="as many lists"):
-        rf.rows.fusion_core.near(queries, np.ones((1, DIM), np.float32), words, 1, ("rrf", 60.0))
+        rf.rows.fusion_core.near(
+            queries, np.ones((1, DIM), np.float32), words, 1, ("rrf", 60.0, 0.0)
+        )
     with pytest.raises(ValueError, match="needs a sample"):
         rf.rows.fusion_core.near(
-            queries, np.ones((1, DIM), np.float32), words, 1, ("calibrated", 6.0)
+            queries, np.ones((1, DIM), np.float32), words, 1, ("calibrated", 6.0, 0.0)
         )
     with pytest.raises(ValueError, match="need their records"):
         _core.Parts([(0, 5, None, None), (5, 5, None, None)])

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from oracles.search import question
+from oracles.search_cases import question
 
 import ragfile
 
@@ -52,7 +52,8 @@ def test_places_are_those_of_the_searches(asked_file, seed):
         scale = found.scale
         z = (found.scores["vector"] - scale["mean"]) / scale["deviation"] / scale["weight"]
         share = found.scores["bm25"] / scale["best"] if scale["best"] else 0.0
-        assert math.isclose(share + z, found.score, rel_tol=1e-9, abs_tol=1e-9)
+        whole = share + z + scale.get("evidence", 0.0)
+        assert math.isclose(whole, found.score, rel_tol=1e-9, abs_tol=1e-9)
         json.dumps(found.to_dict())
         assert found.id in str(found)
 

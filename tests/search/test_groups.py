@@ -1,10 +1,12 @@
 """Groups by document against a ranking of all rows of the file."""
 
+from collections import Counter
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from oracles.search import DIM, question
+from oracles import evidence
+from oracles.search_cases import DIM, question
 
 from ragfile.search import fusion
 
@@ -28,12 +30,21 @@ def key(rf, row):
     return doc_id.encode(), int(index)
 
 
-def groups(rf, scores, k, passages, offset=0):
+def groups(rf, scores, k, passages, offset=0, share=0.0):
     """[(id, score)]: the passages of the best documents."""
     ranked = sorted(scores, key=lambda row: (-scores[row], key(rf, row)))
-    documents = {}
+    documents, chunks = {}, Counter(rf.hit(row).doc_id for row in rf.live_rows().tolist())
     for row in ranked:
         documents.setdefault(rf.hit(row).doc_id, []).append(row)
+    if share:
+        weighed = evidence.of_documents(
+            [(row, scores[row]) for row in ranked],
+            lambda row: rf.hit(row).doc_id,
+            chunks.__getitem__,
+            share,
+        )
+        best = sorted(documents, key=lambda name: (-weighed[name], key(rf, documents[name][0])))
+        documents = {name: documents[name] for name in best}
     chosen = list(documents.values())[offset : offset + k]
     return [(rf.hit(row).id, scores[row]) for rows in chosen for row in rows[:passages]]
 
@@ -50,7 +61,8 @@ def test_groups_are_those_of_the_whole_file(asked_file, mode, seed):
             text, k, vector=vector, mode=mode, where=where, group=passages, pool=pool, offset=offset,
             fusion=("calibrated", {"w": 6.0}),
         )  # fmt: skip
-        expected = groups(asked_file, scores, k, passages, offset)
+        share = 0.05 if mode == "hybrid" else 0.0
+        expected = groups(asked_file, scores, k, passages, offset, share)
         assert [hit.id for hit in found] == [one for one, _ in expected]
         assert [hit.score for hit in found] == pytest.approx([s for _, s in expected], rel=1e-12)
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 from oracles import fusing
-from oracles import search as oracle
-from oracles.search import DIM, question
+from oracles import search_cases as oracle
+from oracles.search_cases import DIM, question
 
 import ragfile
 from ragfile.search.retriever_fusion import RetrieverFusion
@@ -92,4 +92,4 @@ def test_one_call_is_for_one_segment_without_deletions(tmp_path):
         text, vector = question(np.random.default_rng(2))
         queries = rf.rows.searched("rag.terms").questions([text])
         with pytest.raises(TypeError):
-            rf.rows.fusion_core.answer(queries, vector[None], None, 5, 5, 5, ("rrf", 60.0))
+            rf.rows.fusion_core.answer(queries, vector[None], None, 5, 5, 5, ("rrf", 60.0, 0.0))

@@ -49,7 +49,7 @@ VALUES = {
     "fields": {"text": 1},
     "drop_repeats": True,
     "offset": 2,
-    "min_score": 0.9,
+    "min_score": 1.2,
     "diversity": 0.9,
     "boost": {"field": "year", "weight": 3.0, "reference": 2001, "half_life": 1},
     "query_syntax": True,
@@ -429,11 +429,11 @@ def test_the_browser_declares_and_reads_the_same_options():
     interfaces = re.findall(r"interface (?:Filter|SearchOptions)\b.*?\{\n(.*?)^\}", declared, re.M | re.S)  # fmt: skip
     members = set(re.findall(r"^  (\w+)\?:", "".join(interfaces), re.MULTILINE))
     assert members - {"tags"} == names  # tags is short for tagsAny
-    text = (WEB / "question.js").read_text()
+    text = (WEB / "retrieval.js").read_text()
     read = re.search(r"const OPTIONS = new Set\(\s*\((.*?)\)", text, re.DOTALL)
     assert read
     assert set("".join(re.findall(r'"(.*?)"', read[1])).split()) - {"tags"} == names
-    for module in ("index.js", "question.js"):
+    for module in ("index.js", "retrieval.js"):
         [modes] = re.findall(r"const MODES = (\[.*?\]);", (WEB / module).read_text())
         assert tuple(json.loads(modes)) == typing.get_args(SEARCH.options["mode"].kind)
 

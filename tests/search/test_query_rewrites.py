@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from oracles.search import question
+from oracles.search_cases import question
 
 from ragfile.search import fusion
 

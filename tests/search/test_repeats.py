@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from oracles import search as oracle
-from oracles.search import DIM, Hashed, pieced, question
+from oracles import evidence
+from oracles import search_cases as oracle
+from oracles.search_cases import DIM, Hashed, pieced, question
 
 import ragfile
 from ragfile.search import fusion, reranker
@@ -37,8 +38,8 @@ def key(rf, row):
     return doc_id.encode(), int(index)
 
 
-def ranking(rf, text, vector, mode, where):
-    """[(id, document, score, unit vector)] of all rows that can be found."""
+def ranking(rf, text, vector, mode, where, share=0.0):
+    """[(id, document, score, unit vector)] of all rows that can be found, raised by evidence."""
     mask = rf.rows.mask(where)
     rows = rf.live_rows() if mask is None else np.flatnonzero(mask)
     bm25, near = rf.score(rows, text=text), rf.score(rows, vector=vector)
@@ -52,6 +53,10 @@ def ranking(rf, text, vector, mode, where):
     if mode == "bm25":
         found = [(r, s) for r, s in found if s > 0]
     found.sort(key=lambda one: (-one[1], key(rf, one[0])))
+    if share:
+        found = evidence.raised(
+            found, lambda row: rf.hit(row).doc_id, lambda row: key(rf, row), share
+        )
     hits = [(rf.hit(row), score) for row, score in found]
     return [(h.id, h.doc_id, score, unit(h.vector)) for h, score in hits]
 
@@ -86,7 +91,8 @@ def said(hits):
 def test_answers_are_those_of_the_whole_ranking(rf, mode, seed):
     text, vector = question(np.random.default_rng(seed))
     where = {"year": {"$gte": 2004}} if seed % 2 else None
-    expected = walked(ranking(rf, text, vector, mode, where))
+    share = 0.05 if mode == "hybrid" else 0.0
+    expected = walked(ranking(rf, text, vector, mode, where, share))
     asked = {"vector": vector, "mode": mode, "where": where, "drop_repeats": True, "cache": False}
     for k, pool in ((5, 5), (12, 50), (30, 30), (50, 50), (300, 7)):
         hits = rf.search(text, k, pool=pool, fusion=("calibrated", {"w": 6.0}), **asked)
@@ -104,7 +110,7 @@ def test_pages_join_without_a_gap_and_repeat_nothing(rf, mode):
 
 def test_a_least_score_ends_an_answer_before_the_file_does(rf):
     text, vector = question(np.random.default_rng(3))
-    expected = walked(ranking(rf, text, vector, "hybrid", None))
+    expected = walked(ranking(rf, text, vector, "hybrid", None, 0.05))
     min_score = expected[20][1]
     hits = rf.search(text, 50, vector=vector, drop_repeats=True, min_score=min_score, pool=5)
     assert [hit.id for hit in hits] == [one for one, score in expected if score >= min_score]

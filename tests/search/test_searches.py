@@ -9,8 +9,8 @@ import threading
 import numpy as np
 import pytest
 import xxhash
-from oracles import search as oracle
-from oracles.search import DIM, Hashed, pieced, question, vector_of, write
+from oracles import search_cases as oracle
+from oracles.search_cases import DIM, Hashed, pieced, question, vector_of, write
 
 import ragfile
 from ragfile.errors import ModelError, ProviderError
@@ -69,7 +69,8 @@ def check_all_modes(
     fused = {
         "rrf": slow.rrf(k),
         ("blend", (("alpha", 0.3),)): slow.blend(k, 0.3),
-        None: slow.calibrated(k, 6.0),
+        ("calibrated", (("evidence", 0),)): slow.calibrated(k, 6.0),
+        None: slow.calibrated(k, 6.0, oracle.SLOW.EVIDENCE),
     }
     for fusion, expected in fused.items():
         name = (fusion[0], dict(fusion[1])) if isinstance(fusion, tuple) else fusion
@@ -143,7 +144,8 @@ def test_a_file_records_the_weight_of_its_kind_of_model(tmp_path, is_static, w):
     with ragfile.create(tmp_path / "kb", embedder=embedder) as writer:
         writer.add([{"doc_id": "a", "chunk_index": 0, "content": "x"}])
     with ragfile.open(tmp_path / "kb", embedder=embedder) as rf:
-        assert rf.file.config["fusion"] == {"method": "calibrated", "w": w}
+        recorded = {"method": "calibrated", "w": w, "evidence": 0.05}
+        assert rf.file.config["fusion"] == recorded
 
 
 def test_a_mask_and_row_numbers_restrict_as_a_condition_does(file):
@@ -166,7 +168,9 @@ def test_words_that_do_not_occur_leave_the_vectors_answer(file):
     text, vector = "nowhere", vector_of("x")
     slow = oracle.Oracle(rows, text, vector)
     hits = rf.search(text, 10, vector=vector)
-    assert [h.id for h in hits] == [row.id for row, _ in slow.calibrated(10, 6.0)]
+    assert [h.id for h in hits] == [
+        row.id for row, _ in slow.calibrated(10, 6.0, oracle.SLOW.EVIDENCE)
+    ]
     assert rf.search(text, mode="bm25") == []
 
 
@@ -208,7 +212,7 @@ def test_equal_rows_come_in_order_of_id_and_index(tmp_path):
         for options in (
             {"mode": "bm25"},
             {"mode": "vector"},
-            {"fusion": "calibrated"},
+            {"fusion": ("calibrated", {"evidence": 0})},
             {"fusion": "rrf"},
         ):
             hits = rf.search("same", 50, vector=np.ones(DIM), **options)

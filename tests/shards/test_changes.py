@@ -105,6 +105,21 @@ def test_a_history_ends_with_the_bytes_of_a_fresh_build(tmp_path):
         assert rf.manifest.statistics.sha256 == before.manifest.statistics.sha256
 
 
+def test_add_keeps_the_documents_of_another_folder(tmp_path):
+    for name in ("docs", "manuals"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "a.md").write_text(f"The keys of the {name}.")
+    dataset.build(tmp_path / "docs", tmp_path / "kb", shards=2, embedder="none")
+    with pytest.raises(ValueError, match="pass replace=True"):
+        dataset.add(tmp_path / "kb", tmp_path / "manuals")
+    dataset.add(tmp_path / "kb", tmp_path / "manuals", prefix="manuals")
+    with ragfile.open(tmp_path / "kb") as rf:
+        assert sorted(document.id for document in rf.documents()) == ["a.md", "manuals/a.md"]
+    dataset.add(tmp_path / "kb", tmp_path / "manuals", replace=True)
+    with ragfile.open(tmp_path / "kb") as rf:
+        assert rf.document("a.md").text == "The keys of the manuals."
+
+
 def test_sync_touches_the_shards_of_what_changed(tmp_path, same):
     sources = collections.write(tmp_path / "sources", 30)
     dataset.build(sources, tmp_path / "kb", shards=6)
@@ -253,7 +268,7 @@ def test_a_writer_that_dies_leaves_the_dataset_as_it_was(tmp_path, monkeypatch, 
 
     for what in ("read", "put", "put_new"):
         with monkeypatch.context() as patched, pytest.raises((KeyboardInterrupt, RuntimeError)):
-            patched.setattr(stores.Folder, what, dies)
+            patched.setattr(stores.FolderStore, what, dies)
             dataset.add(folder, documents=documents([20], seed=8).values())
         same(folder, kept)
     assert ragfile.verify(folder)[0] == []

@@ -108,6 +108,7 @@ SAME = {
     "has_lost_commit": lambda rf: rf.file.has_lost_commit,
     "sample_statistics": lambda rf: rf.rows.sample_statistics(NEAR),
     "fusion_method": lambda rf: rf.rows.fusion_method,
+    "has_further_passages": lambda rf: rf.rows.has_further_passages,
     "passages": lambda rf: sorted(rf.rows.passages().ids([3, 7]).values()) and None,
     # numbers of rows are a dataset's own
     "to_arrow": lambda rf: rf.to_arrow().sort_by("node_id").drop_columns("row"),
@@ -128,7 +129,6 @@ SAME = {
     "lexicon": lambda rf: rf.rows.lexicon.terms("running pods"),
     "alive": lambda rf: rf.rows.alive(np.ones(rf.rows.count, bool)).sum(),
     "analysis": lambda rf: rf.rows.analysis,
-    "nearness": lambda rf: rf.nearness("pod", rf.search("pod", 3)),
     "signatures": lambda rf: rf.file.signatures,
     "is_elsewhere": lambda rf: rf.rows.is_elsewhere,
     "live": lambda rf: rf.rows.live,
@@ -157,6 +157,7 @@ OTHER = {
     "reader": "has none: ValueError",
     "hybrid": "is what search asks",
     "least": "is what explain asks",
+    "rank_code": "is what search asks",
     "hits": "are what search returns",
     "are_apart": "is how questions with a filter each are asked",
     "segments": "are those of all shards",

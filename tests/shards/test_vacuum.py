@@ -13,13 +13,13 @@ import ragfile
 from ragfile import dataset
 from ragfile.shards import new_generation, vacuum
 from ragfile.shards.manifest import SHARDS, added_by, object_name
-from ragfile.shards.stores import Folder
+from ragfile.shards.stores import FolderStore
 
 FULL = bool(os.environ.get("VACUUM_FULL"))
 HASH = "0" * 64
 
 
-class Stopping(Folder):
+class Stopping(FolderStore):
     """A folder that calls a function before one of its calls; each listed name counts as one."""
 
     def __init__(self, root, stop, then):
@@ -136,17 +136,17 @@ def test_a_writer_that_slept_through_commits_and_a_vacuum_is_not_told_that_it_co
 ):
     """Its generation was taken and removed since: creating it again succeeds, and would be lost."""
     shutil.copytree(template, tmp_path / "it")
-    kb, create = tmp_path / "it/kb", Folder.put_new
+    kb, create = tmp_path / "it/kb", FolderStore.put_new
 
     def slow(store, name, data):
-        monkeypatch.setattr(Folder, "put_new", create)
+        monkeypatch.setattr(FolderStore, "put_new", create)
         for number in range(2):
             dataset.add(kb, documents=[{"id": f"other{number}", "text": "committed meanwhile"}])
         age(kb)
         dataset.vacuum(kb, keep=1, dry_run=False)
         return store.put_new(name, data)
 
-    monkeypatch.setattr(Folder, "put_new", slow)
+    monkeypatch.setattr(FolderStore, "put_new", slow)
     with contextlib.suppress(ragfile.ConflictError):
         dataset.add(kb, documents=[{"id": "mine", "text": "acknowledged"}])
         with ragfile.open(kb) as rf:
@@ -171,7 +171,7 @@ def test_an_object_that_stays_keeps_its_name(template, tmp_path):
     shutil.copytree(template, tmp_path / "it")
     kb = tmp_path / "it/kb"
     brought_back(tmp_path / "it", template)
-    one, two, three = (new_generation.read(Folder(kb), number).shards for number in (1, 2, 3))
+    one, two, three = (new_generation.read(FolderStore(kb), number).shards for number in (1, 2, 3))
     assert [shard.sha256 for shard in one] == [shard.sha256 for shard in three]
     assert {added_by(shard.path) for shard in one} == {1}
     assert sorted(added_by(shard.path) for shard in two) == [1, 1, 2]

@@ -17,6 +17,7 @@ from ragfile.search.fusion import fuse
 from ragfile.text import normalize
 
 VECTORS = ROOT / "spec" / "vectors" / "pipeline"
+SEARCHES = ("search.json", "evidence.json")
 
 
 def load_derivation():
@@ -141,7 +142,7 @@ def test_the_vectors_are_what_their_derivation_gives(tmp_path, monkeypatch):
     SLOW.main()
     names = sorted(path.name for path in tmp_path.glob("*.json"))
     assert names == sorted(
-        path.name for path in VECTORS.glob("*.json") if path.name != "search.json"
+        path.name for path in VECTORS.glob("*.json") if path.name not in SEARCHES
     )
     assert all((tmp_path / name).read_bytes() == (VECTORS / name).read_bytes() for name in names)
 
@@ -167,17 +168,19 @@ def test_a_vector_that_would_change_is_refused_unless_the_version_moves(tmp_path
     assert (tmp_path / "SHA256SUMS").read_text().startswith("# part 6, version 1.1\n")
 
 
-def test_the_golden_searches_are_those_of_the_slow_search():
-    from oracles import search as search_oracle
+@pytest.mark.parametrize(("name", "share"), [("search.json", 0.0), ("evidence.json", 0.05)])
+def test_the_golden_searches_are_those_of_the_slow_search(name, share):
+    from oracles import search_cases as search_oracle
 
-    assert json.loads((VECTORS / "search.json").read_text()) == json.loads(
-        json.dumps(search_oracle.SLOW.golden())
+    assert json.loads((VECTORS / name).read_text()) == json.loads(
+        json.dumps(search_oracle.SLOW.golden(share))
     )
 
 
-def test_the_library_answers_the_golden_searches():
+@pytest.mark.parametrize(("name", "count"), [("search.json", 50), ("evidence.json", 10)])
+def test_the_library_answers_the_golden_searches(name, count):
     from ragfile.conformance import _searches
 
-    outcomes = list(_searches(json.loads((VECTORS / "search.json").read_text())))
-    assert len(outcomes) == 50
+    outcomes = list(_searches(json.loads((VECTORS / name).read_text())))
+    assert len(outcomes) == count
     assert all(outcomes)

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 import sys
+from contextlib import closing
 
 import hypothesis.strategies as st
 import numpy as np
@@ -14,7 +15,7 @@ from hypothesis import given, settings
 from places import ROOT
 
 import ragfile
-from ragfile import conformance
+from ragfile import _core, conformance
 
 SPEC, VECTORS = ROOT / "spec", ROOT / "spec" / "vectors"
 READER = sys.modules["reader"]  # spec/reader.py, as compare_readers imported it
@@ -182,9 +183,25 @@ def test_the_worked_0_1_0_file_is_the_golden_one():
     )
 
 
+def test_the_worked_list_of_sections_is_what_the_core_writes(tmp_path):
+    path = tmp_path / "a.ragfile"
+    with closing(_core.FileWriter.create(path)) as writer:
+        writer.rows(writer.segment(), 0)
+        writer.add("a", b"hello", 1)
+        writer.add("b", b"", 1)
+        writer.list_sections(1)
+        writer.commit(0)
+    page, data = (SPEC / "parts" / "container.md").read_text(), path.read_bytes()
+    bytes_ = dump(page[page.index("## 2.8") : page.index("# Part 3")])
+    assert len(bytes_) >= 60
+    assert {at: data[at] for at in bytes_} == bytes_
+    hashed = xxhash.xxh3_64_digest(xxhash.xxh3_64_digest(b"hello")[::-1])[::-1]
+    assert data[0x10A0:0x10A8] == hashed
+
+
 def test_the_worked_container_is_that_vector():
     page = (SPEC / "parts" / "container.md").read_text()
-    page = page[page.index("## 2.6") : page.index("# Part 3")]
+    page = page[page.index("## 2.6") : page.index("## 2.7")]
     data = (VECTORS / "good-1-one.ragfile").read_bytes()
     bytes_ = dump(page)
     assert len(bytes_) >= 60

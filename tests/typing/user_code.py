@@ -214,6 +214,12 @@ class Notes:
         self.text = bytes(section).decode()
 
 
+def notes_of(folder: Path, user: str) -> list[str]:
+    with ragfile.Folder(folder) as files:
+        rf: ragfile.KnowledgeBase = files.open(user)
+        return [hit.text for hit in rf.search("one", mode="bm25")]
+
+
 def changed(path: Path) -> dict[str, int]:
     editor: ragfile.Editor = ragfile.edit(
         path, embedder=Lengths(), message="an edit", created=CREATED
@@ -315,7 +321,7 @@ def published(path: Path, folder: Path) -> str:
 def main(folder: Path) -> list[str]:
     path = built(folder)
     lines = [*asked(path), answered(path), *by_blocks(folder), str(changed(made(folder)))]
-    lines += kept_up(path, folder / "docs")
+    lines += [*notes_of(folder, path.stem), *kept_up(path, folder / "docs")]
     lines += [*as_pairs(folder), str(converted(path, folder)), explained(path)]
     lines += [published(path, folder), signed(path), mended(folder / "safe.ragfile", folder)]
     (folder / "other.ragfile").write_bytes(b"something else")

@@ -109,7 +109,7 @@ def test_edits_compaction_and_other_formats_keep_originals(docs, tmp_path):
         w.delete(["plain.txt"])
         w.upsert([Document("new", "a new one\n")])
     (docs / "crlf.md").write_bytes(FILES["crlf.md"].replace(b"gaps", b"holes"))
-    ragfile.add(path, [docs / "crlf.md"])
+    ragfile.add(path, [docs / "crlf.md"], replace=True)
     ragfile.reindex(path, chunking="words:20/5")
     ragfile.compact(path)
     rest = tuple(set(FILES) - {"plain.txt", "crlf.md"})

@@ -36,6 +36,7 @@ SOURCES = [
         for name in (
             "container/guard",
             "container/hash",
+            "container/lists",
             "container/reader",
             "container/sha256",
             "container/verify",

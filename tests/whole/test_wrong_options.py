@@ -72,7 +72,7 @@ SEARCHES = [
     ({"where": {"year": float("nan")}}, ValueError, "NaN is not a JSON value"),
     ({"where": [99]}, IndexError, "row 99 is outside the file's 2 rows"),
     ({"tags_any": "a tag"}, TypeError, "tags must be a list of strings, not the string 'a tag'"),
-    ({"mode": "bm25", "fields": {"text": 0}}, ValueError, "every field the weight 0"),
+    ({"mode": "bm25", "fields": {"text": 0, "headers": 0}}, ValueError, "every field the weight 0"),
     ({"mode": "bm25", "fields": {"body": 1}}, ValueError, "no field 'body': it has text"),
     ({"mode": "vector", "vector": np.array([1j, 0, 0, 0])}, ValueError, "must be real numbers"),
 ]  # fmt: skip

@@ -272,10 +272,11 @@ def test_verify_finds_legs_that_cover_other_rows_and_ids_that_live_twice(tmp_pat
             w.add("rag.tombs", b"\1" + bytes(7), first, items=1),
             w.rows(first, 9, 8),
         ),
-        "have no rag.terms": lambda w: (
-            w.drop("rag.terms", second),
-            w.drop("rag.postings", second),
-        ),
+        "have no rag.terms": lambda w: [
+            w.drop(f"rag.{name}{field}", second)
+            for name in ("terms", "postings")
+            for field in ("", ".1")
+        ],
         "have no vector": lambda w: w.drop("vector", second),
     }
     whole = path.read_bytes()
@@ -380,11 +381,56 @@ def test_a_commit_that_failed_gives_its_room_back(tmp_path):
     assert path.stat().st_size > before.st_size + (1 << 19)  # a reader may have mapped it
     assert path.stat().st_blocks <= before.st_blocks + 16
     assert reader.chunk(2999).content == "abc"
-    assert ["belong to none" in what for _, _, what, _ in ragfile.verify(path)[0]] == [True]
+    faults, counts = ragfile.verify(path)
+    assert (faults, counts["faults"], counts["tail"] > 1 << 19) == ([], 0, True)
     with ragfile.edit(path) as w:
         w.delete(["a"])
     with ragfile.open(path) as rf:
         assert (rf.generation, len(rf), ragfile.verify(path, full=True)[0]) == (2, 0, [])
+
+
+@pytest.mark.parametrize("wrong", [True, False])
+def test_a_bool_is_neither_a_generation_nor_a_number_of_them(tmp_path, wrong):
+    path = tmp_path / "f"
+    fresh(path, [{"id": "a", "text": "abc"}])
+    for call in (ragfile.edit, ragfile.compact):
+        with pytest.raises(ValueError, match="keep is"):
+            call(path, keep=wrong)
+    with pytest.raises(TypeError, match="generation is a whole number, not"):
+        ragfile.open(path, generation=wrong)
+
+
+AGAIN = {
+    "upsert": lambda w: w.upsert([{"id": "a", "text": "a third text"}]),
+    "update": lambda w: w.update("a", tags=["t"]),
+    "update a chunk": lambda w: w.update("a#0", tags=["t"]),
+    "delete": lambda w: w.delete(["a"]),
+    "delete a chunk": lambda w: w.delete_chunks(["a#0"]),
+}
+
+
+@pytest.mark.parametrize("again", AGAIN)
+@pytest.mark.parametrize("stored", ["a", "b"])
+def test_an_edit_that_writes_a_document_twice_is_told_how_to_do_it(tmp_path, stored, again):
+    path = tmp_path / "f"
+    fresh(path, [{"id": stored, "text": "abc"}])
+    before = path.read_bytes()
+
+    def edited():
+        with ragfile.edit(path, embedder=Letters()) as w:
+            w.upsert([{"id": "a", "text": "another text"}])
+            AGAIN[again](w)
+
+    with pytest.raises(
+        ValueError, match="'a' was written before by this same edit: end its `with`"
+    ):
+        edited()
+    with ragfile.open(path) as rf:
+        assert (rf.generation, [d.text for d in rf.documents()]) == (1, ["abc"])
+    assert path.read_bytes()[: len(before)] == before
+    for change in (lambda w: w.upsert([{"id": "a", "text": "another text"}]), AGAIN[again]):
+        with ragfile.edit(path, embedder=Letters()) as w:
+            change(w)
 
 
 def test_generations_count_on_through_a_compaction(tmp_path):

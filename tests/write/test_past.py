@@ -3,13 +3,18 @@
 import json
 import os
 import random
+import shutil
+import subprocess
+import sys
 
 import pytest
+from places import ROOT
 from write.test_editor import Letters
 from write.test_segment_merges import answers, memory
 
 import ragfile
 from ragfile import _core
+from ragfile.ground import system
 from ragfile.write import past
 
 BLOB = "fed cab bead " * 40
@@ -156,6 +161,66 @@ def test_a_file_with_two_names_grows_instead(tmp_path):
     edited(path, 60)
     assert len(ragfile.log(path)) == 61
     assert os.path.samefile(path, tmp_path / "other")
+
+
+@pytest.mark.parametrize(("cause", "reason"), [
+    ("links", "2 names"), ("folder", "folder"), ("portable", "portable"), ("mount", "mounted"),
+])  # fmt: skip
+def test_info_names_what_keeps_the_past(tmp_path, monkeypatch, cause, reason):
+    path = started(tmp_path / "kb", portable=cause == "portable")
+    assert opened(path).info["past"] == ""
+    if cause == "links":
+        os.link(path, tmp_path / "other")
+    if cause == "mount":
+        monkeypatch.setattr(system, "is_mounted", lambda place: place == str(path))
+    monkeypatch.setattr(past, "bound", lambda *_: None)  # which the cause would end without effect
+    edited(path, 60)
+    if cause == "folder":
+        monkeypatch.setattr(system, "can_write_to", lambda place: place != str(tmp_path))
+    with opened(path) as rf:
+        assert reason in rf.info["past"]
+    monkeypatch.undo()
+
+
+def test_info_is_silent_about_a_past_that_is_wanted_or_gone(tmp_path):
+    for name, keep in (("kb", 1), ("all", "all")):
+        path = started(tmp_path / name, keep=keep)
+        edited(path, 60)
+        with opened(path) as rf:
+            assert rf.info["past"] == ""
+
+
+BUSY = """
+import ctypes, errno, sys
+import ragfile
+from ragfile.write import past
+past.LEAST = 16 << 10
+faults = ctypes.CDLL(None)
+faults.fault_next(b"rename", 1, errno.EBUSY)
+for number in range(60):
+    with ragfile.edit(sys.argv[1]) as w:
+        w.upsert([{"id": f"m{number % 5}", "text": f"fed {number} cab " * 40}])
+print(faults.fault_hits())
+"""
+
+
+def test_a_file_that_cannot_be_replaced_grows_instead(tmp_path):
+    """A file that is mounted by itself gives EBUSY, as here."""
+    library, path = tmp_path / "faults.so", tmp_path / "kb"
+    ragfile.create(path, embedder="none").close()
+    source = ROOT / "tests" / "crash" / "faults.c"
+    build = ["gcc", "-shared", "-fPIC", "-O1", "-o", library, source, "-ldl"]
+    if shutil.which("gcc") is None or sys.platform != "linux":
+        pytest.skip("no gcc for the library that fails")
+    subprocess.run(build, check=True)
+    ran = subprocess.run(
+        [sys.executable, "-c", BUSY, path], capture_output=True, text=True, check=True,
+        env=dict(os.environ) | {"LD_PRELOAD": str(library)},
+    )  # fmt: skip
+    assert int(ran.stdout) > 0
+    assert len(ragfile.log(path)) == 61
+    assert sorted(os.listdir(tmp_path)) == ["faults.so", "kb"]
+    assert ragfile.verify(path)[0] == []
 
 
 def test_a_damaged_file_keeps_its_past(tmp_path):

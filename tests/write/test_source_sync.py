@@ -120,6 +120,50 @@ def test_add_removes_nothing(path, folder, tmp_path):
         ] == ["d.txt"]
 
 
+@pytest.fixture
+def manuals(tmp_path):
+    """A second folder, with one name of the first."""
+    (tmp_path / "manuals").mkdir()
+    (tmp_path / "manuals" / "a.md").write_text("the manual of a")
+    (tmp_path / "manuals" / "d.md").write_text("the manual of d")
+    return tmp_path / "manuals"
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+def test_add_refuses_a_folder_whose_files_would_replace_documents(path, manuals, dry_run):
+    before = path.read_bytes()
+    with pytest.raises(ValueError, match=r"1 of these ids \(a.md\): pass replace=True .*prefix="):
+        ragfile.add(path, manuals, dry_run=dry_run)
+    assert path.read_bytes() == before
+
+
+def test_a_prefix_keeps_the_documents_of_two_folders(path, folder, manuals):
+    report = ragfile.add(path, manuals, prefix="manuals", embedder=Letters())
+    assert report.added == ["manuals/a.md", "manuals/d.md"]
+    assert ids(path) == ["a.md", "b.md", "c.md", "manuals/a.md", "manuals/d.md"]
+    with ragfile.open(path) as rf:
+        assert rf.document("manuals/a.md").source == "manuals/a.md"
+    (manuals / "a.md").write_text("the new manual of a")
+    with pytest.raises(ValueError, match=r"manuals/a\.md"):
+        ragfile.add(path, manuals, prefix="manuals")
+    again = ragfile.add(path, manuals, prefix="manuals", replace=True, embedder=Letters())
+    assert (again.changed, again.added, again.unchanged) == (["manuals/a.md"], [], 1)
+    ragfile.sync(path, [folder, manuals], embedder=Letters())
+    assert ids(path) == ["a.md", "b.md", "c.md", "d.md", "manuals/a.md"]
+
+
+def test_add_replaces_changed_files_on_request(path, folder):
+    (folder / "a.md").write_text("another text for a")
+    assert ragfile.add(path, folder, replace=True, embedder=Letters()).changed == ["a.md"]
+    assert ids(path) == ["a.md", "b.md", "c.md"]
+
+
+@pytest.mark.parametrize("prefix", ["/", "..", "a//b", " ", "../up", "/abs"])
+def test_a_prefix_is_the_name_of_a_folder(path, manuals, prefix):
+    with pytest.raises(ValueError, match="not a folder's name"):
+        ragfile.add(path, manuals, prefix=prefix)
+
+
 def test_dedupe_leaves_out_what_is_there_already(path, folder):
     known = next(p for p in sorted(folder.rglob("*.md")))
     for name in ("copy.md", "other.md"):

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "doors/wasm/wasm.h"
+#include "ragfile/fusion.h"
 #include "shared/fail.h"
 
 enum { UNPACKED_MOST = 4 << 20 };
@@ -370,5 +371,36 @@ EXPORT(ties_of) int ties_of(const int64_t *rows, size_t count, int64_t *ties) {
         for (size_t j = 0; j < count; j++)
             if (sorted[j] == rows[i]) ties[i] = (int64_t)j;
     free(sorted);
+    return (int)status;
+}
+
+/* ---------------------------------------------------------------------------------- source code */
+
+static enum rag_status candidates_of(const int64_t *rows, const double *scores, size_t count,
+                                     struct rag_code_candidate *all) {
+    enum rag_status status = RAG_OK;
+    for (size_t i = 0; i < count; i++) {
+        struct keyed key = {0};
+        const enum rag_status one = key_of(rows[i], &key);
+        if (one != RAG_OK && one != RAG_SOURCE) return one;
+        if (one != RAG_OK) status = one;
+        all[i] = (struct rag_code_candidate){key.id, key.id_size, scores[i]};
+    }
+    return status;
+}
+
+/* Rank rows again as source code: write their new order, as places among the rows, and scores. */
+EXPORT(code_rank)
+int code_rank(const uint8_t *text, size_t size, const int64_t *rows, const double *scores,
+              size_t count, int64_t *order, double *to) {
+    struct rag_code_candidate *all = malloc((count + 1) * sizeof *all);
+    struct rag_code_score *out = malloc((count + 1) * sizeof *out);
+    enum rag_status status = all && out ? candidates_of(rows, scores, count, all)
+                                        : rag_fail(&fault, RAG_MEMORY, 0, "no memory to rank");
+    if (status == RAG_OK) status = rag_code_rank(text, size, all, count, out, &fault);
+    for (size_t i = 0; status == RAG_OK && i < count; i++)
+        order[i] = (int64_t)out[i].at, to[i] = out[i].score;
+    free(all);
+    free(out);
     return (int)status;
 }

@@ -386,6 +386,6 @@ int fusion_rank(const struct rag_calibration *by, const float *bm25, const float
 
 EXPORT(fusion_least)
 float fusion_least(const struct rag_calibration *by, const float *bm25, const float *dense,
-                   size_t count, size_t k, float rest) {
-    return rag_calibrated_least(by, bm25, dense, count, k, rest);
+                   size_t count, size_t k, float rest, int has_evidence) {
+    return rag_calibrated_least(by, bm25, dense, count, k, rest, has_evidence);
 }

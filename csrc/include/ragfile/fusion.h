@@ -23,12 +23,35 @@ enum rag_status rag_calibrated_rank(const struct rag_calibration *by, const floa
                                     int64_t *order, double *scores, struct rag_fault *fault);
 
 /* The vector score that a row with a BM25 score of at most `rest` needs to be among the k best
- * of these rows; -infinity if any score suffices. */
+ * of these rows, or evidence; -infinity if any score suffices. */
 float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, const float *dense,
-                           size_t count, size_t k, float rest);
+                           size_t count, size_t k, float rest, bool has_evidence);
+
+/* Evidence of the document (fusion/evidence.c has the formulas). Of a fused ranking, those of the
+ * first RAG_EVIDENCE_ROWS rows count that score at least RAG_EVIDENCE_NEAR of the first;
+ * rag_evidence_count returns their number. scores are in descending order, documents[i] is equal
+ * for rows of one document. weights[i] receives the logarithm of the sum for the best row of a
+ * document and 0 for its others. */
+enum { RAG_EVIDENCE_ROWS = 50 };
+#define RAG_EVIDENCE_NEAR 0.65
+size_t rag_evidence_count(const double *scores, size_t count);
+void rag_evidence_weigh(const double *scores, const int64_t *documents, size_t count,
+                        double *weights);
+
+/* The score of a document's best row with its weight, top being the best score of all rows; and
+ * the score that documents are ranked by. */
+double rag_evidence_raised(double score, double top, double share, double weight);
+double rag_evidence_of_document(double score, double top, double share, double weight,
+                                uint64_t chunks);
+
+/* Raises the scores of rows that count and puts them into their new order: order[i] is the index
+ * of the row at rank i, scores[i] its score, equal scores by `ties`. */
+enum rag_status rag_evidence_rank(double *scores, const int64_t *documents, const int64_t *ties,
+                                  size_t count, double share, int64_t *order,
+                                  struct rag_fault *fault);
 
 /* One segment in a merge of several: the number of its first row in the file, its rows, its
- * records (for ties between segments; NULL for a single segment), and its vectors or NULL.
+ * records (for ties between segments and for evidence; else NULL), and its vectors or NULL.
  * Arrays are sorted by base. */
 struct rag_part {
     uint64_t base, rows;
@@ -52,10 +75,11 @@ struct rag_lexical_stats;
 struct rag_queries;
 
 /* Queries over words and vectors. Ranked rows of either are [queries][depth] with their scores,
- * best first, row -1 after the last. Only RAG_CALIBRATED needs `sample`. */
+ * best first, row -1 after the last. Only RAG_CALIBRATED needs `sample`. evidence is the share of
+ * RAG_CALIBRATED's evidence, 0 for none; it needs the records of all parts. */
 struct rag_fusion {
     enum rag_method method;
-    double parameter;
+    double parameter, evidence;
     const struct rag_part *parts;
     size_t part_count;
     const struct rag_lexical_leg *legs;
@@ -109,5 +133,35 @@ struct rag_spent {
 };
 enum rag_status rag_hybrid_answer(const struct rag_hybrid *asked, const struct rag_fused *out,
                                   struct rag_spent *spent, struct rag_fault *fault);
+
+/* Whether the suffix of a document's id is one of source code. */
+bool rag_is_code(const uint8_t *id, size_t size);
+
+/* A candidate of a question: the id of its document, and its fused score. */
+struct rag_code_candidate {
+    const uint8_t *id;
+    size_t id_size;
+    double score;
+};
+
+/* A ranked candidate: the number that it had among the candidates, its score, and the terms of it
+ * that fusion/code_rank.c defines. Candidates of other files have path and file 0, and factors
+ * 1. */
+struct rag_code_score {
+    double score, path, file, prior, discount;
+    size_t at;
+};
+
+/* Ranks candidates again, best first, by the paths of those that are source code. They come best
+ * first, with finite scores. */
+enum rag_status rag_code_rank(const uint8_t *text, size_t size,
+                              const struct rag_code_candidate *all, size_t count,
+                              struct rag_code_score *out, struct rag_fault *fault);
+
+/* The same for rows of a file. Each part needs its records. */
+enum rag_status rag_code_rank_rows(const struct rag_part *parts, size_t part_count,
+                                   const uint8_t *text, size_t size, const int64_t *rows,
+                                   const double *scores, size_t count, struct rag_code_score *out,
+                                   struct rag_fault *fault);
 
 #endif

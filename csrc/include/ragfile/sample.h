@@ -9,13 +9,14 @@
 void rag_moments(const float *scores, double *room, size_t count, double *mean, double *deviation);
 
 /* A sample of vectors: count rows of dim floats, and their canonical squares, which
- * rag_sample_squares computes. */
+ * rag_sample_squares computes. Rows may be where a file stores them, which need not be aligned. */
 struct rag_sample {
     const float *rows;
     double *squares;
     size_t count;
     uint32_t dim;
     enum rag_metric metric;
+    size_t stride; /* bytes from row to row; 0 for rows without gaps */
 };
 enum rag_status rag_sample_squares(struct rag_sample *sample, struct rag_fault *fault);
 

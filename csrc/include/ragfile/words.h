@@ -47,4 +47,18 @@ enum rag_status rag_vocabulary_resolve(struct rag_vocabulary *vocabulary, const 
                                        size_t size, struct rag_fault *fault);
 size_t rag_vocabulary_size(const struct rag_vocabulary *vocabulary);
 
+/* Finds the texts that have the words of a phrase side by side, compared by their terms; stop
+ * words, which have none, by themselves. Pass the words of the phrase, folded as rag_analyze
+ * returns them; then, batch by batch, pass texts, resolve the pending words of the vocabulary, and
+ * find sets one byte for each text of the batch. One thread. */
+struct rag_phrase;
+struct rag_phrase *rag_phrase_new(unsigned rules);
+void rag_phrase_free(struct rag_phrase *phrase);
+struct rag_vocabulary *rag_phrase_vocabulary(struct rag_phrase *phrase);
+enum rag_status rag_phrase_word(struct rag_phrase *phrase, const uint8_t *bytes, size_t size,
+                                struct rag_fault *fault);
+enum rag_status rag_phrase_text(struct rag_phrase *phrase, const uint8_t *text, size_t size,
+                                struct rag_fault *fault);
+void rag_phrase_find(struct rag_phrase *phrase, uint8_t *found);
+
 #endif

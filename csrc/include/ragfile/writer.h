@@ -51,6 +51,12 @@ uint64_t rag_writer_size(const struct rag_writer *writer);
 enum rag_status rag_section_drop(struct rag_writer *writer, const char *name, uint32_t segment,
                                  struct rag_fault *fault);
 
+/* Writes the list (rag.sections) of the sections of a segment that this commit wrote last, one
+ * after the other: tables then have one entry for them. Not in a commit with parity. RAG_ARGUMENT
+ * if there are none. */
+enum rag_status rag_writer_list(struct rag_writer *writer, uint32_t segment,
+                                struct rag_fault *fault);
+
 /* Sets the size of small blocks whose checksums are computed for the sections that follow; 0
  * turns this off. small_blocks writes the checksums so far as the segment's rag.fine. */
 void rag_writer_grain(struct rag_writer *writer, uint32_t grain);

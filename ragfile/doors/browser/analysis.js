@@ -1,6 +1,6 @@
 /* How words become terms, as the file records it: stop words and a stemmer, once a word. */
 
-import { CARRIED } from "./carried.js";
+import { BUNDLED } from "./bundled_stemmers.js";
 import { VersionError } from "./errors.js";
 
 const ANALYZERS = ["rag-words-1", "rag-words-2"]; // the second gives pieces of identifiers
@@ -54,7 +54,7 @@ function refuse(why) {
 async function stemmer(name) {
   if (name === "none") return (word) => word;
   if (!NAMES.has(name)) refuse(`no stemmer '${name}'`);
-  const Stemmer = CARRIED[name] ?? (await loaded(name));
+  const Stemmer = BUNDLED[name] ?? (await loaded(name));
   const one = new Stemmer();
   return (word) => one.stem(word);
 }

@@ -8,7 +8,7 @@ import { Core } from "./core.js";
 import { ArgumentError, CorruptError, FormatError, RagfileError } from "./errors.js";
 import { foreseen } from "./prefetch.js";
 import { restored } from "./originals.js";
-import { needsOf } from "./sections.js";
+import { needsOf } from "./section_needs.js";
 import { FRONT, sourceOf } from "./sources.js";
 import { decoded, encoded, length, sliced } from "./text.js";
 

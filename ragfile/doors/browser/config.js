@@ -5,6 +5,7 @@ import { decoded } from "./text.js";
 
 const DEPTH = 256;
 const DIM_LIMIT = 1 << 16;
+const CODE_RANKING = 1;
 export const METRICS = ["cosine", "ip", "l2"];
 
 export function configOf(bytes, name) {
@@ -18,6 +19,11 @@ export function configOf(bytes, name) {
   if (!METRICS.includes(metric))
     throw new VersionError(
       `${name}: its vectors are compared by '${metric}'; this version has ${METRICS.join(", ")}`,
+    );
+  const code = found.code ?? CODE_RANKING;
+  if (code !== CODE_RANKING)
+    throw new VersionError(
+      `${name}: its source code is ranked by rule ${code}; this version has ${CODE_RANKING}`,
     );
   return found;
 }
@@ -91,6 +97,7 @@ const areLabels = (value) =>
 
 const FIELDS = {
   first_generation: (value) => isWhole(value, 1, 2 ** 62),
+  code: (value) => isWhole(value, 1, 2 ** 32),
   dim: optional((value) => isWhole(value, 1, DIM_LIMIT)),
   metric: isText,
   precision: (value) => value === 16 || value === 32,

@@ -3,7 +3,7 @@ order of the lists, so that the same input gives the same bits. A list is {rows,
 
 import { ArgumentError } from "./errors.js";
 
-const PARAMETERS = { rrf: ["rrf_k"], blend: ["alpha"], calibrated: ["w"] };
+const PARAMETERS = { rrf: ["rrf_k"], blend: ["alpha"], calibrated: ["evidence", "w"] };
 export const RRF_K = 60;
 
 /** [method, parameters]: the caller's choice before the file's. */
@@ -17,9 +17,12 @@ export function methodOf(chosen, recorded) {
     .find((one) => !PARAMETERS[method].includes(one));
   if (unknown !== undefined)
     throw new ArgumentError(
-      `fusion ${method} has no parameter '${unknown}', only ${PARAMETERS[method].join(", ")}`,
+      `fusion ${method} has no parameter '${unknown}', only ${PARAMETERS[method].join(" and ")}`,
     );
-  return [method, { ...recorded, ...given }];
+  const params = { ...recorded, ...given };
+  if (!(params.evidence === undefined || (params.evidence >= 0 && params.evidence <= 1)))
+    throw new ArgumentError(`evidence must be between 0 and 1, not ${params.evidence}`);
+  return [method, params];
 }
 
 /** Reciprocal rank fusion. */

@@ -8,7 +8,7 @@ from the C core; so rows, order and score bits are those of the Python package. 
 import { Archive, putRows, rowsAt } from "./archive.js";
 import { Columns } from "./columns.js";
 import { beside, fetched } from "./package_files.js";
-import { Question, atMost } from "./question.js";
+import { Question, atMost } from "./retrieval.js";
 import { ArgumentError, ModelError } from "./errors.js";
 import { compile } from "./filters.js";
 import { encoded } from "./text.js";
@@ -386,10 +386,10 @@ export class RagFile extends Archive {
     });
   }
 
-  least(by, bm25, near, k, rest) {
+  least(by, bm25, near, k, rest, hasEvidence) {
     if (!bm25.length) return -Infinity;
     return this.withScale(by, bm25, near, (at, words, dense) =>
-      this.core.exports.fusion_least(at, words, dense, bm25.length, k, rest),
+      this.core.exports.fusion_least(at, words, dense, bm25.length, k, rest, hasEvidence ? 1 : 0),
     );
   }
 
@@ -407,6 +407,52 @@ export class RagFile extends Archive {
         };
       });
     return this.withScale(by, bm25, near, ranked, best);
+  }
+
+  /** All candidates of a text in their order as source code. */
+  async rankedAsCode(text, ranked) {
+    const { core } = this;
+    const { rows, scores, parts } = ranked;
+    const [words, count] = [encoded(text), rows.length];
+    const sizes = [words.length, 8 * count, 8 * count, 8 * count, 8 * count];
+    return core.withRoom(sizes, async (at, from, by, order, to) => {
+      core.put(words, at);
+      putRows(core, from, rows);
+      new Float64Array(core.exports.memory.buffer, by, count).set(scores);
+      if (count) await core.call("code_rank", at, words.length, from, by, count, order, to);
+      const places = rowsAt(core, order, count);
+      return {
+        ...ranked,
+        rows: places.map((i) => rows[i]),
+        parts: places.map((i) => parts[i]),
+        scores: [...new Float64Array(core.exports.memory.buffer, to, count)],
+      };
+    });
+  }
+
+  /** Raise the best row of each document by the share of evidence: {order, scores} of a ranking. */
+  async raised(rows, ties, scores, share) {
+    const { core } = this;
+    const size = 8 * rows.length;
+    return core.withRoom([size, size, size, size], async (at, tied, to, order) => {
+      putRows(core, at, rows);
+      putRows(core, tied, ties);
+      new Float64Array(core.exports.memory.buffer, to, rows.length).set(scores);
+      await core.call("fusion_evidence", at, tied, rows.length, share, to, order);
+      return {
+        order: rowsAt(core, order, rows.length),
+        scores: [...new Float64Array(core.exports.memory.buffer, to, rows.length)],
+      };
+    });
+  }
+
+  /** How many rows of a ranking count as evidence. */
+  counted(scores) {
+    const { core } = this;
+    return core.withRoom([8 * scores.length], (at) => {
+      new Float64Array(core.exports.memory.buffer, at, scores.length).set(scores);
+      return core.exports.fusion_evidence_count(at, scores.length);
+    });
   }
 
   // -------------------------------------------------------------------------------- what rows are ---

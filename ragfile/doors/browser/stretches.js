@@ -1,4 +1,5 @@
-/* Ranges [start, end) of a file: merge them into requests, and hold the fetched bytes. */
+/* Ranges [start, end) of a file: merge them into requests, and hold the fetched bytes in memory. core.js makes the
+requests, range_cache.js keeps bytes between visits. */
 
 /** Merge ranges into the fewest that do not touch, in order. */
 export function merged(stretches) {

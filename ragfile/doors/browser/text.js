@@ -1,4 +1,5 @@
-/* Text and bytes. Positions in a file count code points; strings here count UTF-16 units. */
+/* Text and bytes. Positions in a file count code points; strings here count UTF-16 units.
+Imports nothing. */
 
 const encoder = new TextEncoder();
 const strict = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });

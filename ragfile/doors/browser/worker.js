@@ -1,4 +1,4 @@
-/* One open file in a Worker: index.js asks, one message a call. */
+/* One open file in a Worker: index.js sends one message per call. */
 
 import { packed } from "./errors.js";
 import { RagFile } from "./ragfile.js";

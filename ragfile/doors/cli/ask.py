@@ -17,7 +17,9 @@ from ragfile.doors.cli.options import (
     generation_option,
     json_option,
     k_option,
+    layered,
     offline_option,
+    over_option,
     place_options,
     url_cache_option,
 )
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
 WITHOUT = "To get a written answer, name a model: --model openai:MODEL or --model ollama:MODEL."
 FAILED, UNANSWERED = 1, 4
 NEAREST = 3  # passages listed if nothing supports an answer
-UNSUPPORTED = "no passage has more than half of the question's words: check the answer"
+UNSUPPORTED = "no passage supports an answer (weak): check it"
 
 
 class AskCommand(QuestionCommand):
@@ -57,7 +59,7 @@ class AskCommand(QuestionCommand):
     "--model",
     envvar="RAGFILE_MODEL",
     show_envvar=True,
-    help="Chat model, openai:MODEL or ollama:MODEL. Default: quote sentences of the file.",
+    help="Chat model, openai:MODEL or ollama:MODEL. Default: quote the file.",
 )
 @click.option("--embedder", help="Embedder for the question, if the file does not record one.")
 @click.option("--stream", is_flag=True, help="With --json: print one event per line as it arrives.")
@@ -66,6 +68,7 @@ class AskCommand(QuestionCommand):
 @place_options
 @dim_option
 @generation_option
+@over_option
 @url_cache_option
 @json_option
 def ask_command(
@@ -80,6 +83,7 @@ def ask_command(
     base_url: str | None,
     dim: int | None,
     generation: int,
+    over: tuple[str, ...],
     cache: str | None,
     as_json: bool,
     options: dict[str, Any],
@@ -94,11 +98,12 @@ def ask_command(
     }  # fmt: skip
     may_fail = bool(options.get("allow_ungrounded", False) and model)
     with (
-        _opened(file, may_fail, opening) as rf,
+        _opened(layered(file, over), may_fail, opening) as rf,
         _events(rf, question, options | {"k": k, "model": model}) as events,
     ):
         home = Home(file, root, base_url)
-        show = _show_lines if stream else _show_json if as_json else partial(_show, home=home)
+        shown = partial(_show, rf=rf, home=home, is_asked=model is not None)
+        show = _show_lines if stream else _show_json if as_json else shown
         answer = show(events)
     if model and answer.finish in ("error", "extract"):
         sys.exit(FAILED)
@@ -112,7 +117,9 @@ def _events(rf: KnowledgeBase | Unreadable, question: str, options: dict[str, An
     return cast("Events", ask(rf, question, stream=True, **options))
 
 
-def _opened(file: str, may_fail: bool, options: dict[str, Any]) -> KnowledgeBase | Unreadable:
+def _opened(
+    file: str | list[str], may_fail: bool, options: dict[str, Any]
+) -> KnowledgeBase | Unreadable:
     from ragfile.errors import FormatError
     from ragfile.opener import open_passages
 
@@ -138,15 +145,15 @@ def _show_lines(events: Events) -> Answer:
     return cast("Answer", event.data)  # pyright: ignore[reportPossiblyUnboundVariable]  # never empty
 
 
-def _show(events: Events, home: Home) -> Answer:
+def _show(events: Events, rf: KnowledgeBase | Unreadable, home: Home, is_asked: bool) -> Answer:
     """Print the text as it arrives, then the cited sources."""
     for event in events:
         if event.kind == "delta":
             click.echo(_shown(event.data), nl=False)
     answer = cast("Answer", event.data)  # pyright: ignore[reportPossiblyUnboundVariable]  # never empty
     click.echo("\n" if answer.text else "", nl=False)
-    _show_sources(answer, home)
-    for reason in _remarks(answer):
+    _show_sources(answer, rf, home)
+    for reason in _remarks(answer, is_asked):
         click.echo(f"ragfile: {reason}", err=True)
     return answer
 
@@ -156,7 +163,7 @@ def _shown(text: str) -> str:
     return "".join(c if c.isprintable() or c in "\n\t" else "\ufffd" for c in text)
 
 
-def _show_sources(answer: Answer, home: Home) -> None:
+def _show_sources(answer: Answer, rf: KnowledgeBase | Unreadable, home: Home) -> None:
     numbers = dict.fromkeys(citation.number for citation in answer.citations)
     if not answer.supported and not answer.model:
         numbers = dict.fromkeys(source.number for source in answer.sources[:NEAREST])
@@ -166,20 +173,31 @@ def _show_sources(answer: Answer, home: Home) -> None:
     for source in answer.sources:
         if source.number in numbers:
             cited = [c for c in answer.citations if c.number == source.number]
-            click.echo(_line(source, cited, home))
+            click.echo(_line(source, _places(rf, source, cited), home))
 
 
-def _line(source: Source, citations: list[Citation], home: Home) -> str:
+def _places(rf: KnowledgeBase | Unreadable, source: Source, citations: list[Citation]) -> list[str]:
+    """Return the lines of citations in the source's file, if they are known."""
+    from ragfile.answer.pipeline import Unreadable
+    from ragfile.doors.cli.shown_hits import lines_of
+
+    lines = None if isinstance(rf, Unreadable) else lines_of(rf, source.doc_id)
+    if lines is None:
+        return []
+    ranges = [lines.range(c.start, c.end) for c in citations if c.start >= 0]
+    return list(dict.fromkeys(f"{a}-{b}" if b > a else str(a) for a, b in sorted(ranges)))
+
+
+def _line(source: Source, places: list[str], home: Home) -> str:
     from ragfile.answer.citations import place_name
 
-    spans = dict.fromkeys(f"{c.start}-{c.end}" for c in citations if c.start >= 0)
-    at = f":{','.join(spans)}" if spans else ""
+    at = f":{','.join(places)}" if places else ""
     named = click.style(printable(place_name(source)), bold=True)
     return f"[{source.number}] {printable(home.place(source.source))}{at}  {named}".rstrip()
 
 
-def _remarks(answer: Answer) -> Iterator[str]:
-    """Yield the warnings that belong to an answer."""
+def _remarks(answer: Answer, is_asked: bool) -> Iterator[str]:
+    """Yield the warnings that belong to an answer; `is_asked` if a model was to write it."""
     if answer.degraded:
         yield printable(answer.degraded)
     if not answer.text:
@@ -187,7 +205,7 @@ def _remarks(answer: Answer) -> Iterator[str]:
     elif not answer.supported:
         if answer.model:
             yield UNSUPPORTED
-    elif not answer.model:
+    elif not (answer.model or is_asked):
         yield WITHOUT
     if answer.finish == "length":
         yield "the answer reached its token limit; raise --max-tokens"

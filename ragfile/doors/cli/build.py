@@ -55,6 +55,10 @@ if TYPE_CHECKING:
     show_default=True,
     help="Chunk policy, such as markdown or words:200/40.",
 )
+@click.option(
+    "--language", metavar="CODE",
+    help="Language of the texts, such as de: its stemmer and stop words.",
+)  # fmt: skip
 @click.option("--tag", "tags", multiple=True, help="Tag for every document; can be repeated.")
 @click.option(
     "--precision",
@@ -109,6 +113,7 @@ def build(
     workers: int | None,
     embedder: str,
     chunking: str,
+    language: str | None,
     tags: tuple[str, ...],
     precision: str,
     layout: Layout,
@@ -143,7 +148,7 @@ def build(
         out, layout, parity, clusters, keep, shards, by, executor, workers, jobs
     )
     report = build_file(
-        named, out, **more, embedder=embedder, chunking=chunking, tags=tags,
+        named, out, **more, **_of_language(language), embedder=embedder, chunking=chunking, tags=tags,
         precision=16 if precision == "16" else 32, dedupe=dedupe,
         resume=not no_resume, progress=bar.show, errors=errors, encoding=encoding,
         embedding_cache=embedding_cache, include=include, exclude=exclude, ignore=not no_ignore,
@@ -163,6 +168,15 @@ def build(
         )
         report_sources(report)
     exit_incomplete(report)
+
+
+def _of_language(code: str | None) -> dict[str, Any]:
+    """Return the analysis for --language as an option of a build, {} without one."""
+    if code is None:
+        return {}
+    from ragfile.ingest.analysis import Analysis
+
+    return {"analysis": Analysis.for_language(code)}
 
 
 def _builder(

@@ -20,7 +20,9 @@ from ragfile.doors.cli.options import (
     executor_option,
     json_option,
     keep_option,
+    layered,
     limits_of,
+    over_option,
     parse_options,
     selection_options,
     url_cache_option,
@@ -86,11 +88,18 @@ def _following(command: Command) -> Command:
 
 @click.command()
 @_following
+@click.option("--replace", is_flag=True, help="Replace documents that have the id of a new file.")
+@click.option(
+    "--prefix",
+    default="",
+    metavar="NAME",
+    help="Begin the ids of these files with NAME/, so that another folder's stay apart.",
+)
 def add(
     file: str, sources: tuple[str, ...], dry_run: bool, as_json: bool,
     **options: Any,  # Any: values of flags
 ) -> None:  # fmt: skip
-    """Add folders, globs and files. Replace documents of changed files; remove nothing."""
+    """Add new files of folders and globs. Replace nothing without --replace; remove nothing."""
     _follow("add", file, sources, dry_run, as_json, **options)
 
 
@@ -205,12 +214,14 @@ def _hint(file: str) -> None:
     "--where",
     help='Delete documents with a chunk that passes a filter, such as \'{"year": {"$lt": 2000}}\'.',
 )
+@over_option
 @message_option
 @cache_option
 @wait_option
 @json_option
 def delete(
     file: str,
+    over: tuple[str, ...],
     ids: tuple[str, ...],
     checksums: tuple[str, ...],
     where: str | None,
@@ -222,14 +233,14 @@ def delete(
 
     Their vectors are deleted from the embedding cache, too.
     """
-    from ragfile.write.editor import edit
+    from ragfile.opener import edit
 
     if not ids and not checksums and where is None:
         raise click.UsageError("name ids, --checksum or --where")
     wanted: dict[str, Any] = {"checksums": checksums, "where": condition(where)}
     if is_dataset(file):
         return _delete_from_dataset(file, ids, wanted, message, as_json)
-    with edit(file, message=message, embedding_cache=embedding_cache) as w:
+    with edit(layered(file, over), message=message, embedding_cache=embedding_cache) as w:
         found = w.delete(ids, **wanted)
     unknown = [doc_id for doc_id in ids if doc_id not in found]
     for doc_id in unknown:
@@ -241,7 +252,7 @@ def delete(
         click.echo(
             f"- {printable(deleted['id'])}  {counted(deleted['chunks'], 'chunk')}  sha256 {deleted['checksum'] or deleted['sha256']}"
         )
-    erasing = f"; `ragfile compact {file}` erases their bytes" if found else ""
+    erasing = f"; `ragfile compact {file}` erases their bytes" if found and not over else ""
     click.echo(f"{counted(len(found), 'document')} deleted{erasing}")
     _hint(file)
     sys.exit(WRONG if unknown else 0)

@@ -17,6 +17,7 @@ from ragfile.doors.cli.options import dim_option, executor_option
 from ragfile.doors.cli.progress import Progress
 from ragfile.doors.cli.report_lines import counted
 from ragfile.exchange import conversion
+from ragfile.ground.urls import shown
 from ragfile.shards.conversion import is_one_of
 
 if TYPE_CHECKING:
@@ -165,7 +166,10 @@ def _convert_dataset(
 
 
 def _shown(end: Store) -> str:
-    return " + ".join(end) if isinstance(end, tuple) else end
+    """Return the name of a store, without the password of a URL."""
+    if isinstance(end, tuple):
+        return " + ".join(end)
+    return shown(end) if "://" in end else end
 
 
 def _ends(
@@ -211,7 +215,7 @@ def _report(collection: Collection, source: Store, target: Store, as_json: bool)
         click.echo(
             json.dumps(
                 {
-                    "source": source,
+                    "source": source if isinstance(source, tuple) else _shown(source),
                     "target": target,
                     **counts,
                     "index_type": collection.index.class_name,

@@ -31,6 +31,8 @@ SPELLINGS = (
     (re.compile(r"\bparse_(memory|seconds)= "), "--parse-{} "),
     (re.compile(r"\bquery_syntax=(?=;)"), "--query-syntax"),
     (re.compile(r"redirects=True"), "--redirects"),
+    (re.compile(r"\bpass replace=True\b"), "pass --replace"),
+    (re.compile(r"\bprefix='(\S+)'"), "--prefix {}"),
     (re.compile(r"\bpass embedder="), "name it with --embedder"),
     (re.compile(r"embedder=, --embedder"), "--embedder"),
     (re.compile(r"\bpass api_key(?: or another base_url)?"), "another address with ?base_url="),

@@ -8,7 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ragfile.doors.cli.options import generation_option, json_option, url_cache_option
+from ragfile.doors.cli.options import (
+    generation_option,
+    json_option,
+    over_option,
+    url_cache_option,
+)
 from ragfile.doors.cli.report_lines import described, emit, moment, printable, readable
 from ragfile.ground.json_values import is_list
 from ragfile.ground.urls import is_remote
@@ -27,6 +32,7 @@ if TYPE_CHECKING:
     help="Compare the file with this folder, from which it was built.",
 )  # fmt: skip
 @generation_option
+@over_option
 @url_cache_option
 @json_option
 def info(
@@ -34,6 +40,7 @@ def info(
     plugins: bool,
     root: str | None,
     generation: int,
+    over: tuple[str, ...],
     cache: str | None,
     as_json: bool,
 ) -> None:
@@ -47,7 +54,11 @@ def info(
         return _show_plugins(as_json)
     if file is None:
         raise click.UsageError("name a file, or pass --plugins")
-    with open_file(file, generation=generation, cache=cache) as rf:
+    with (
+        open_file([*over, file], cache=cache)
+        if over
+        else open_file(file, generation=generation, cache=cache)
+    ) as rf:
         facts: dict[str, Any] = {**rf.info, "sources": _sources(rf, root)}
     if as_json:
         return emit(facts)
@@ -100,12 +111,14 @@ def _fact(name: str, value: Any) -> object:  # Any: JSON
         return readable(value)
     if name == "created" and value:
         return moment(value)
+    if name == "layers":
+        return ", ".join(layer["path"] for layer in value)
     if name == "signatures":
         return "; ".join(described(signature) for signature in value)
     if name == "model" and value:
         spec = value.get("spec")
         return value["name"] + (f" ({spec})" if spec and spec != value["name"] else "")
-    return ", ".join(value) if is_list(value) else value
+    return ", ".join(map(str, value)) if is_list(value) else value
 
 
 @click.command()

@@ -39,13 +39,18 @@ def keys_command(context: click.Context, path: str | None) -> None:
     show_default=True,
     help="Permissions of the key; each scope includes those before it.",
 )
+@click.option(
+    "--file", "only", default="", metavar="COLLECTION",
+    help="The only file that the key opens, by its name on the server.",
+)  # fmt: skip
 @json_option
 @click.pass_obj
-def add_command(file: KeyFile, name: str, scope: str, as_json: bool) -> None:
+def add_command(file: KeyFile, name: str, scope: str, only: str, as_json: bool) -> None:
     """Create a key and print it. It cannot be shown again."""
-    secret = file.add(name, scope)
+    secret = file.add(name, scope, only)
     if as_json:
-        return emit({"name": name, "scope": scope, "key": secret})
+        bound = {"file": only} if only else {}
+        return emit({"name": name, "scope": scope, **bound, "key": secret})
     click.echo(secret)
     return click.echo("ragfile: save it now; only its hash is stored", err=True)
 
@@ -57,10 +62,12 @@ def list_command(file: KeyFile, as_json: bool) -> None:
     """List the keys, without their secrets."""
     keys = file.read()
     if as_json:
-        return emit([{n: key.get(n) for n in ("name", "scope", "created")} for key in keys])
+        return emit([{n: key.get(n) for n in ("name", "scope", "file", "created")} for key in keys])
     for key in keys:
         created = moment(int(key.get("created") or 0) * 10**9)
-        click.echo(f"{key['name']}  {key['scope']}  {created}")
+        bound = key.get("file", "")
+        only = f"  {bound}" if bound else ""
+        click.echo(f"{key['name']}  {key['scope']}  {created}{only}")
     return None
 
 

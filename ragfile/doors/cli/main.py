@@ -11,10 +11,10 @@ import importlib
 import os
 import sys
 import warnings
-from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 import click
+from click.shell_completion import CompletionItem
 
 from ragfile import __version__
 from ragfile.doors.cli.failures import failed, warned
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 class Doors(click.Group):
-    """The commands; the module of each is imported on its first use."""
+    """The commands; the module of each is imported when it runs, not when it is listed."""
 
     PLACES = {  # noqa: RUF012
         "ask": ("ask", "ask_command"),
@@ -40,6 +40,7 @@ class Doors(click.Group):
         "inspect": ("inspect", "inspect"),
         "keys": ("keys", "keys_command"),
         "mcp": ("mcp", "mcp_command"),
+        "memory": ("memory", "memory_command"),
         "pull": ("pull", "pull_command"),
         "repair": ("repair", "repair_command"),
         "search": ("search", "search"),
@@ -54,11 +55,44 @@ class Doors(click.Group):
         },
     }
 
+    LINES = {  # noqa: RUF012
+        "add": "Add new files of folders and globs.",
+        "ask": "Answer a question, citing the exact characters of each source.",
+        "build": "Build a file from folders, globs and files.",
+        "compact": "Reclaim the space of deleted data.",
+        "compare": "Show which answers changed from one file or run to another.",
+        "completion": "Generate shell completions, or the manual page.",
+        "convert": "Convert IN to OUT, or between the stores given by options.",
+        "delete": "Delete documents by id, checksum or filter.",
+        "eval": "Measure every search mode on judged questions.",
+        "export": "Export chunks and vectors.",
+        "info": "Show a summary of a file.",
+        "inspect": "List the sections of a file with offsets and sizes.",
+        "keys": "Create, list and revoke API keys for serve.",
+        "log": "List the commits of a file, newest first.",
+        "mcp": "Serve files to an MCP client (Claude, Cursor, …) over stdio.",
+        "memory": "Remember statements, and recall what holds.",
+        "pull": "Update FILE from a URL.",
+        "reindex": "Chunk and embed stale documents again.",
+        "repair": "Restore damaged bytes, bit for bit.",
+        "search": "Find the passages that answer a question.",
+        "serve": "Serve files over HTTP, with a search page.",
+        "show": "Print a document or a chunk: DOC#0 is the first.",
+        "sign": "Sign a file or a dataset.",
+        "site": "Write a static site that searches a file in the browser.",
+        "stale": "List documents with an outdated chunk policy or model.",
+        "sync": "Make a file match its sources.",
+        "vacuum": "List unreferenced objects of a dataset.",
+        "verify": "Check every byte of a file against its checksums.",
+    }
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(self.PLACES)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.PLACES:
+            from difflib import get_close_matches  # only a wrong word needs it
+
             if near := get_close_matches(cmd_name, self.PLACES, 1):
                 ctx.fail(f"there is no command {cmd_name!r}: did you mean `ragfile {near[0]}`?")
             return None
@@ -67,6 +101,15 @@ class Doors(click.Group):
             importlib.import_module(f"ragfile.doors.cli.{module}"), name
         )
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(self.LINES.items()))
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        named = [name for name in self.list_commands(ctx) if name.startswith(incomplete)]
+        options = click.Command.shell_complete(self, ctx, incomplete)
+        return [*(CompletionItem(name, help=self.LINES[name]) for name in named), *options]
 
 
 # Used in messages such as "'x' is not a valid integer".
@@ -83,6 +126,7 @@ def ragfile() -> None:
 def main(arguments: list[str] | None = None) -> NoReturn:
     """Run the command; report errors in one line on stderr, or as one JSON object with --json."""
     system.write_utf8()
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # numpy's pool takes 30 ms to start
     as_json = "--json" in (sys.argv[1:] if arguments is None else arguments)
     try:
         with warnings.catch_warnings():

@@ -4,23 +4,32 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 import click
 
-from ragfile.doors.cli.options import offline_option, wait_option
+from ragfile.doors.cli.options import offline_option, over_option, wait_option
 from ragfile.doors.mcp.clients import CLIENTS
+from ragfile.ground.urls import is_remote
 
 if TYPE_CHECKING:
     from ragfile.chat.protocol import ChatModel
     from ragfile.doors.mcp.clients import ConfigChange
+
+Given: TypeAlias = str | bool | tuple[str, ...] | None  # values of flags
 
 
 @click.command("mcp")
 @click.argument("files", nargs=-1)
 @click.option("--model", help="Offer the tool ask with this model: openai:MODEL or ollama:MODEL.")
 @click.option("--embedder", help="Embedder for questions, if a file does not record one.")
+@over_option
 @click.option("--write", "can_write", is_flag=True, help="Offer the tools put and delete.")
+@click.option(
+    "--memory",
+    is_flag=True,
+    help="Offer the tools of a memory instead: recall, remember, revise, forget. A missing file is made.",
+)
 @click.option(
     "--root", metavar="FOLDER", type=click.Path(exists=True, file_okay=False),
     help="Folder from which the file was built; tools tell when it has changed. One file only.",
@@ -51,7 +60,9 @@ def mcp_command(
     files: tuple[str, ...],
     model: str | None,
     embedder: str | None,
+    over: tuple[str, ...],
     can_write: bool,
+    memory: bool,
     root: str | None,
     install: str | None,
     uninstall: str | None,
@@ -68,17 +79,25 @@ def mcp_command(
     if root is not None and len(files) > 1:
         raise click.UsageError("--root takes a single file")
     folder = None if root is None else os.path.abspath(root)
-    options = {"--model": model, "--embedder": embedder, "--write": can_write, "--root": folder}
+    below = tuple(each if is_remote(each) else os.path.abspath(each) for each in over)
+    options: dict[str, Given] = {
+        "--model": model, "--embedder": embedder, "--write": can_write, "--root": folder,
+        "--over": below, "--memory": memory,
+    }  # fmt: skip
+    if memory:
+        _begin_memories(files, options)
     if bundle:
         return _bundle(bundle, name, files, options)
     if install:
         return _change(_addition(install, name, project, files, options), yes)
-    return _serve(files, model, embedder, can_write, folder)
+    if memory:
+        return _serve_memory(files, embedder)
+    return _serve(files, model, embedder, can_write, folder, over)
 
 
 def _serve(
     files: tuple[str, ...], model: str | None, embedder: str | None, can_write: bool,
-    root: str | None,
+    root: str | None, over: tuple[str, ...],
 ) -> None:  # fmt: skip
     """Serve without opening the files yet, so that the handshake is not delayed."""
     from ragfile.doors.mcp.files import Files
@@ -88,14 +107,37 @@ def _serve(
     from ragfile.doors.mcp.tools import Tools
 
     opening = {} if embedder is None else {"embedder": embedder}
-    named = Files(files, **opening)
+    named = Files(files, over=over, **opening)
     folders = None if root is None else SourceFolders({named.names[0]: root})
     serve(Server(Tools(named, model=_opened(model), can_write=can_write, folders=folders)))
 
 
-def _bundle(
-    path: str, name: str, files: tuple[str, ...], options: dict[str, str | bool | None]
-) -> None:
+def _begin_memories(files: tuple[str, ...], options: dict[str, Given]) -> None:
+    """Make the files that do not exist; refuse options that are about documents."""
+    others = [flag for flag in ("--model", "--write", "--root", "--over") if options[flag]]
+    if others:
+        raise click.UsageError(f"--memory cannot be combined with {others[0]}: omit {others[0]}")
+    missing = [file for file in files if not os.path.exists(file)]
+    if missing:
+        from ragfile.memory import Memory
+
+        embedder = options["--embedder"]
+        for file in missing:
+            Memory(file, embedder=embedder if isinstance(embedder, str) else None).close()
+
+
+def _serve_memory(files: tuple[str, ...], embedder: str | None) -> None:
+    """Serve memories without opening them yet, so that the handshake is not delayed."""
+    from ragfile.doors.mcp.files import Files
+    from ragfile.doors.mcp.memory_tools import MemoryTools, OpenMemories
+    from ragfile.doors.mcp.protocol import Server
+    from ragfile.doors.mcp.stdio import serve
+
+    opening = {} if embedder is None else {"embedder": embedder}
+    serve(Server(MemoryTools(OpenMemories(Files(files, **opening)))))
+
+
+def _bundle(path: str, name: str, files: tuple[str, ...], options: dict[str, Given]) -> None:
     """Write a bundle; it can be passed on, so it grants nothing but reading."""
     from ragfile.doors.mcp.bundle import write_bundle
     from ragfile.doors.mcp.files import Files
@@ -114,8 +156,6 @@ def _bundle(
 
 def _require_files(files: tuple[str, ...]) -> None:
     """Refuse a file that does not exist."""
-    from ragfile.ground.urls import is_remote
-
     missing = [f for f in files if not is_remote(f) and not os.path.isfile(f)]
     if missing:
         raise click.UsageError(f"no such file: {missing[0]}")
@@ -135,10 +175,9 @@ def _addition(
     name: str,
     project: bool,
     files: tuple[str, ...],
-    options: dict[str, str | bool | None],
+    options: dict[str, Given],
 ) -> ConfigChange:
     from ragfile.doors.mcp.clients import added
-    from ragfile.ground.urls import is_remote
 
     given = [flag for flag, value in options.items() if value]
     if project and given:
@@ -148,12 +187,15 @@ def _addition(
         )
     _require_files(files)
     placed = [f if is_remote(f) else _path(f, project) for f in files]
-    flags = [
-        part
-        for flag in given
-        for part in ([flag] if options[flag] is True else [flag, str(options[flag])])
-    ]
+    flags = [part for flag in given for part in _arguments(flag, options[flag])]
     return added(client, name, [*_program(project), "mcp", *placed, *flags], in_project=project)
+
+
+def _arguments(flag: str, value: Given) -> list[str]:
+    """Return the arguments that pass a flag on."""
+    if isinstance(value, tuple):
+        return [part for one in value for part in (flag, one)]
+    return [flag] if value is True else [flag, str(value)]
 
 
 def _path(file: str, project: bool) -> str:

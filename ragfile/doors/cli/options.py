@@ -106,6 +106,20 @@ def generation_option(command: Command) -> Command:
     )(command)
 
 
+def over_option(command: Command) -> Command:
+    """Add --over. FILE stays the one that takes changes, and is one argument beside others."""
+    return click.option(
+        "--over", multiple=True, metavar="LAYER",
+        help="Search the file as a layer over this one, which stays unchanged; can be repeated, the "
+        "lowest first.",
+    )(command)  # fmt: skip
+
+
+def layered(file: str, over: tuple[str, ...]) -> str | list[str]:
+    """Return the layers to open, or the file alone."""
+    return [*over, file] if over else file
+
+
 def cache_option(command: Command) -> Command:
     return click.option(
         "--embedding-cache",

@@ -15,7 +15,9 @@ from ragfile.doors.cli.options import (
     generation_option,
     json_option,
     k_option,
+    layered,
     offline_option,
+    over_option,
     place_options,
     url_cache_option,
 )
@@ -40,6 +42,7 @@ if TYPE_CHECKING:
 @place_options
 @dim_option
 @generation_option
+@over_option
 @url_cache_option
 @offline_option
 @json_option
@@ -54,6 +57,7 @@ def search(
     base_url: str | None,
     dim: int | None,
     generation: int,
+    over: tuple[str, ...],
     cache: str | None,
     as_json: bool,
     options: dict[str, Any],
@@ -61,14 +65,14 @@ def search(
     """Find the passages that answer a question."""
     from dataclasses import asdict
 
-    from ragfile.doors.cli.shown_hits import Home, show_hit
+    from ragfile.doors.cli.shown_hits import Home, show_hit, shown_hit
     from ragfile.opener import open_passages
     from ragfile.options import EXPLAIN
 
     check_question(file, question, "search")
     home = Home(file, root, base_url)
     with open_passages(
-        file, dim=dim, embedder=embedder, generation=generation, embedding_cache=embedding_cache,
+        layered(file, over), dim=dim, embedder=embedder, generation=generation, embedding_cache=embedding_cache,
         cache=cache,
     ) as rf:  # fmt: skip
         hits = rf.search(question, k, **options)
@@ -76,13 +80,17 @@ def search(
         if explain and options.get("mode") != "keyword":
             asked = {name: value for name, value in options.items() if name in EXPLAIN.options}
             reasons = [rf.explain(question, hit.id, k, **asked) for hit in hits]
-        excerpts = {} if as_json else {hit.id: rf.excerpt(question, hit) for hit in hits}
+        shown = {} if as_json else {hit.id: shown_hit(rf, question, hit) for hit in hits}
+        support = hits.support
+        missing = {hit.id: words for hit in hits if (words := hit.missing)} if as_json else {}
         lost = getattr(rf.file, "has_lost_commit", False)
     if as_json:
         explained = {"explanations": [r and r.to_dict() for r in reasons]} if explain else {}
         return emit(
             {
                 "hits": [asdict(hit) for hit in hits],
+                "support": support.to_dict() if support else None,
+                "missing": missing,
                 "degraded": hits.degraded,
                 "complete": hits.complete,
                 "exact": hits.exact,
@@ -102,10 +110,12 @@ def search(
         click.echo(f"ragfile: {file}: {problem}: see `ragfile info`", err=True)
     if not hits:
         click.echo("ragfile: nothing found", err=True)
+    elif support and (remark := support.remark()):
+        click.echo(f"ragfile: {printable(remark)}", err=True)
     for place, (hit, reason) in enumerate(
         zip(hits, reasons, strict=True), options.get("offset", 0) + 1
     ):
-        show_hit(place, hit, excerpts[hit.id], home, explain)
+        show_hit(place, shown[hit.id], home, explain)
         if reason is not None:
             click.echo(_words_of(reason))
     if explain:

@@ -8,7 +8,13 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragfile.doors.cli.options import cache_option, offline_option, parse_options, wait_option
+from ragfile.doors.cli.options import (
+    cache_option,
+    offline_option,
+    over_option,
+    parse_options,
+    wait_option,
+)
 
 if TYPE_CHECKING:
     from typing import Any
@@ -42,6 +48,7 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
     help="Chat model for answers: openai:MODEL or ollama:MODEL.",
 )
 @click.option("--embedder", help="Embedder for questions, if a file does not record one.")
+@over_option
 @click.option("--write", "can_write", is_flag=True, help="Let clients change the files.")
 @click.option(
     "--workers",

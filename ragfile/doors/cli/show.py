@@ -15,16 +15,18 @@ from ragfile.doors.cli.options import (
     dim_option,
     generation_option,
     json_option,
+    layered,
+    over_option,
     url_cache_option,
 )
 from ragfile.doors.cli.report_lines import emit, printable
-from ragfile.doors.cli.shown_hits import openable
+from ragfile.doors.cli.shown_hits import lines_of, openable
 from ragfile.errors import FilterWarning
 from ragfile.opener import open_passages
 from ragfile.records import NUMBERED, Hit
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ragfile.knowledge_base import KnowledgeBase
     from ragfile.records import Document
@@ -43,13 +45,15 @@ PLACES = [
 @click.argument("document", metavar="DOC[#CHUNK]")
 @dim_option
 @generation_option
+@over_option
 @url_cache_option
 @json_option
 def show_command(
-    file: str, document: str, dim: int | None, generation: int, cache: str | None, as_json: bool
-) -> None:
+    file: str, document: str, dim: int | None, generation: int, over: tuple[str, ...],
+    cache: str | None, as_json: bool,
+) -> None:  # fmt: skip
     """Print a document or a chunk: DOC#0 is the first. The sources that search prints are accepted, too."""
-    with open_passages(file, dim=dim, generation=generation, cache=cache) as rf:
+    with open_passages(layered(file, over), dim=dim, generation=generation, cache=cache) as rf:
         value = _described(_found(rf, document))
     if as_json:
         return emit(value)
@@ -73,8 +77,8 @@ def _as_shown(rf: KnowledgeBase, name: str) -> Document | Hit:
     """Return the result that `ragfile search` prints under this name: a source, with its place if any."""
     for pattern in PLACES:
         if (found := pattern.fullmatch(name)) and (ids := _of_source(rf, found["source"])):
-            rows = [row for doc_id in ids if (doc := rf.rows.find(doc_id)) for row in doc.file_rows]
-            hits = [hit for hit in map(rf.hit, rows) if _is_at(hit, found.groupdict())]
+            place = found.groupdict()
+            hits = [hit for doc_id in ids for hit in _hits_at(rf, doc_id, place)]
             if hits:
                 return hits[0]
     for doc_id in _of_source(rf, name):
@@ -100,11 +104,20 @@ def _is_printed(name: str, source: str, file: str) -> bool:
     return name in (source, openable(source, file)) or (bool(source) and name.endswith(below))
 
 
-def _is_at(hit: Hit, place: Mapping[str, str | None]) -> bool:
-    """Return whether a hit is at this place of its source: a span, a line, a page."""
-    if place.get("start"):
-        return (hit.start, hit.end) == (int(place["start"] or 0), int(place["end"] or 0))
-    return hit.metadata.get(place.get("part") or "line") == int(place["number"] or 0)
+def _hits_at(rf: KnowledgeBase, doc_id: str, place: Mapping[str, str | None]) -> Iterator[Hit]:
+    """Yield the hits of a document at a place: a page or row, lines, or else characters."""
+    lines, document = lines_of(rf, doc_id), rf.rows.find(doc_id)
+    for hit in map(rf.hit, document.file_rows if document else ()):
+        if place.get("part"):
+            if hit.metadata.get(place["part"] or "") == int(place["number"] or 0):
+                yield hit
+            continue
+        first = int(place.get("start") or place.get("number") or 0)
+        last = int(place.get("end") or first)
+        known = lines.range(hit.start, hit.end) if lines and hit.start >= 0 else hit.lines
+        own = known or (hit.start, hit.end)
+        if own[0] <= first and last <= own[1]:
+            yield hit
 
 
 def _described(found: Document | Hit) -> dict[str, Any]:

@@ -1,21 +1,24 @@
-"""Print a hit on a terminal: its source, and its best sentences with the words of the question marked."""
+"""Print a hit on a terminal: its source, and its excerpt with the words of the question marked."""
 
 from __future__ import annotations
 
 import os
-import re
-from typing import TYPE_CHECKING, NamedTuple
+import shutil
+from typing import TYPE_CHECKING, NamedTuple, cast
 from urllib.parse import quote
 
 import click
 
 from ragfile.doors.cli.report_lines import printable
-from ragfile.ground.urls import is_remote
-from ragfile.records import NUMBERED
+from ragfile.ground.urls import is_remote, local_path
+from ragfile.records import NUMBERED, Span
 
 if TYPE_CHECKING:
+    from ragfile.answer.excerpt_lines import ExcerptLine, PassageExcerpt
+    from ragfile.answer.file_lines import FileLines, LineRange
+    from ragfile.knowledge_base import KnowledgeBase
     from ragfile.records import Hit
-    from ragfile.search.excerpts import Excerpt
+    from ragfile.search.support import AskedQuestion
 
 
 FOLDERS = 200  # the most that are searched
@@ -38,31 +41,70 @@ class Home(NamedTuple):
         return openable(source, self.file)
 
 
-def show_hit(place: int, hit: Hit, excerpt: Excerpt, home: Home, explain: bool) -> None:
+class ShownHit(NamedTuple):
+    """A hit with its excerpt, and for each line of code its number in the file, else None."""
+
+    hit: Hit
+    excerpt: PassageExcerpt
+    lines: LineRange | None
+    numbers: list[int | None]
+
+
+def shown_hit(rf: KnowledgeBase, question: str, hit: Hit) -> ShownHit:
+    """Read what is shown of a hit."""
+    from ragfile.answer.excerpt_lines import excerpt_lines
+    from ragfile.search.question_terms import plain_terms
+
+    asked = cast("AskedQuestion | None", hit.asked)
+    terms = plain_terms(question) if asked is None else asked.terms
+    excerpt = excerpt_lines(hit.text, hit.metadata, terms)
+    lines = lines_of(rf, hit.doc_id) if hit.start >= 0 else None
+    if lines is None:
+        return ShownHit(hit, excerpt, None, [None] * len(excerpt.lines))
+    at = hit.start
+    numbers = [
+        lines.range(at + line.at, at + line.at).first if line.at >= 0 else None
+        for line in excerpt.lines
+    ]
+    return ShownHit(hit, excerpt, lines.range(at + excerpt.start, at + excerpt.end), numbers)
+
+
+def lines_of(rf: KnowledgeBase, doc_id: str) -> FileLines | None:
+    """Return the lines of a document's file, if they are known."""
+    from ragfile.answer.file_lines import FileLines
+
+    document = rf.document(doc_id)
+    return None if document is None else FileLines.of(document)
+
+
+def show_hit(place: int, shown: ShownHit, home: Home, explain: bool) -> None:
     """Print one hit."""
+    hit = shown.hit
     headers = hit.metadata.get("headers")
     title = click.style(printable(headers), bold=True) if isinstance(headers, str) else ""
     score = click.style(f"{hit.score:.3f}", fg="green")
-    click.echo(f"{place}. {score}  {printable(where(hit, home))}  {title}".rstrip())
+    where_shown = printable(where(hit, home, shown.lines))
+    click.echo(f"{place}. {score}  {where_shown}  {title}".rstrip())
     if explain:
         click.echo(
             "   " + "  ".join(f"{retriever} {score:.4f}" for retriever, score in hit.scores.items())
         )
-    before = "… " if excerpt.start > 0 else ""
-    after = " …" if excerpt.end < len(hit.text.rstrip()) else ""
-    click.echo(f"   {before}{marked(excerpt)}{after}\n")
+    for line, number in zip(shown.excerpt.lines, shown.numbers, strict=True):
+        for part in _wrapped(line, number):
+            click.echo(f"   {part}")
+    click.echo()
 
 
-def where(hit: Hit, home: Home) -> str:
-    """Return the source of a hit with its page, slide, row or line, or else its span."""
+def where(hit: Hit, home: Home, lines: LineRange | None = None) -> str:
+    """Return the source of a hit with its page, slide, row or lines."""
     name = home.place(hit.source) or hit.doc_id
-    line = hit.metadata.get("line")
-    if "symbol" in hit.metadata and isinstance(line, int):
-        return f"{name}:{line}"
     for part in NUMBERED:
         if isinstance(number := hit.metadata.get(part), int):
             return f"{name}, {part} {number}"
-    return f"{name}:{hit.start}-{hit.end}" if hit.start >= 0 else name
+    first, last = lines or hit.lines or (0, 0)
+    if not first:
+        return name
+    return f"{name}:{first}" + (f"-{last}" if last > first else "")
 
 
 def openable(source: str, file: str) -> str:
@@ -72,14 +114,17 @@ def openable(source: str, file: str) -> str:
     folder, beside the file, and in the folders there. A source that is not found in exactly one of them
     is returned unchanged.
     """
+    file = local_path(file)
     if not source or os.path.isabs(source) or is_remote(source) or is_remote(file):
         return source
     folder = os.path.dirname(os.path.abspath(file))
     names = source.split("/")
     for home in ("", folder):
+        above = os.path.abspath(home).split(os.sep)
         for i in range(len(names)):
             path = os.path.join(home, *names[i:])
-            if names[i] not in ("", os.pardir) and os.path.isfile(path):
+            is_inside = not i or above[-i:] == names[:i]  # another folder can have the same name
+            if is_inside and names[i] not in ("", os.pardir) and os.path.isfile(path):
                 return _shorter(path) if home else path
     found = {os.path.realpath(p): p for home in ("", folder) for p in _in_folders(home, source)}
     return _shorter(*found.values()) if len(found) == 1 else source
@@ -99,18 +144,47 @@ def _in_folders(home: str, source: str) -> list[str]:
     return [path for path in paths if os.path.isfile(path)]
 
 
-def marked(excerpt: Excerpt) -> str:
-    """Format an excerpt on one line, with its marks in bold and underlined."""
+def _wrapped(line: ExcerptLine, number: int | None) -> list[str]:
+    """Return a line for the terminal: code with its number, text wrapped to the width."""
+    if line.at >= 0:
+        return [f"{number:>5}  {marked(line)}" if number else marked(line)]
+    width = max(40, min(shutil.get_terminal_size().columns, 100) - 4)
+    cuts = _cuts(line.text, width)
+    return [marked(_part(line, start, end)) for start, end in cuts]
+
+
+def _cuts(text: str, width: int) -> list[Span]:
+    """Return the spans of a text's lines of at most `width` characters, between words."""
+    cuts, start = list[Span](), 0
+    while len(text) - start > width:
+        at = text.rfind(" ", start + 1, start + width + 1)
+        end = at if at > 0 else start + width
+        cuts.append(Span(start, end))
+        start = end + (at > 0)
+    return [*cuts, Span(start, len(text))]
+
+
+def _part(line: ExcerptLine, start: int, end: int) -> ExcerptLine:
+    """Return a part of a line with its marks; a mark that is cut is in both parts."""
+    marks = [
+        Span(max(a, start) - start, min(b, end) - start)
+        for a, b in line.marks
+        if a < end and b > start
+    ]
+    return line._replace(text=line.text[start:end], marks=marks)
+
+
+def marked(line: ExcerptLine) -> str:
+    """Format a line with its marks in bold and underlined."""
     pieces: list[str] = []
     at = 0
-    for start, end in excerpt.marks:
-        pieces.append(_shown(excerpt.text[at:start]))
-        pieces.append(click.style(_shown(excerpt.text[start:end]), bold=True, underline=True))
+    for start, end in line.marks:
+        pieces.append(_shown(line.text[at:start]))
+        pieces.append(click.style(_shown(line.text[start:end]), bold=True, underline=True))
         at = end
-    return "".join([*pieces, _shown(excerpt.text[at:])]).strip()
+    return "".join([*pieces, _shown(line.text[at:])])
 
 
 def _shown(text: str) -> str:
-    """Format like printable(), but keep blanks at the ends."""
-    text = re.sub(r"\s+", " ", text)
-    return "".join(c if c.isprintable() else "\ufffd" for c in text)
+    """Replace what a terminal would obey; tabs become blanks."""
+    return "".join(c if c.isprintable() else "\ufffd" for c in text.expandtabs(4))

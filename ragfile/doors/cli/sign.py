@@ -79,7 +79,7 @@ def sign(
 
 
 def _bundled(file: str, bundle: str, key: str, password: str | None, as_json: bool) -> None:
-    from ragfile.exchange.bundles import sign_bundle
+    from ragfile.exchange.signature_bundles import sign_bundle
 
     with Progress().ticking(f"signing {file}"):
         key_id = sign_bundle(file, bundle, key, password=password.encode() if password else None)

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from ragfile.opener import Fault
 
 UNSIGNED = "SignatureError"  # the one kind of fault that is not damage
+UNFINISHED = (
+    "{:,} bytes after the newest commit are a commit in progress, or one whose writer died; they do "
+    "no harm, the next edit starts after them, and `ragfile compact` removes them"
+)
 
 
 @click.command()
@@ -76,14 +80,27 @@ def verify(file: str, full: bool, keys: tuple[str, ...], bundle: str | None, as_
             f"{file}: {ending}; {counted(counts['sections'], 'section')}, {counted(counts['blocks'], 'block')}, "
             f"{counted(counts['commits'], 'commit')} checked"
         )
+        _tell_forgotten(file, counts.get("forgotten", 0))
         _suggest_repair(file, can_be)
+        if tail := counts.get("tail"):
+            click.echo(f"ragfile: {UNFINISHED.format(tail)}", err=True)
     sys.exit(DAMAGED if damaged else WRONG if faults else 0)
+
+
+def _tell_forgotten(file: str, count: int) -> None:
+    """Say how many forgotten memories have bytes in a file, and how to erase them."""
+    if count:
+        verb = "is" if count == 1 else "are"
+        click.echo(
+            f"{file}: {counted(count, 'forgotten text')} {verb} still in the file: "
+            f"`ragfile memory forget {file} --erase` erases them"
+        )
 
 
 def _bundle_faults(file: str, bundle: str | None, keys: tuple[str, ...]) -> list[Fault]:
     """Return a fault if a bundle does not match a file and a key."""
     from ragfile.errors import SignatureError
-    from ragfile.exchange.bundles import verify_bundle
+    from ragfile.exchange.signature_bundles import verify_bundle
 
     if bundle is None:
         return []

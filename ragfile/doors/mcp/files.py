@@ -11,30 +11,46 @@ from ragfile.ground.urls import is_remote
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from typing import Any
+    from typing import Any, Unpack
 
     from ragfile.knowledge_base import KnowledgeBase
-    from ragfile.write.group_commit import GroupCommits
+    from ragfile.types import StrPath
+    from ragfile.write.editor import Editor
+    from ragfile.write.group_commit import BeginOptions, GroupCommits
 
 OLDER = 4  # generations that stay open
+MOST = 1000  # files that stay open
 
 
 class Files:
     """Files by name. Only these can be read: a path from a client is never opened."""
 
-    def __init__(self, paths: Iterable[str], **opening: object) -> None:
-        """Register files; `opening` are options of ragfile.open, such as embedder or offline."""
+    def __init__(
+        self, paths: Iterable[str], *, over: Iterable[str] = (), **opening: object
+    ) -> None:
+        """Register files.
+
+        Args:
+            paths: The files.
+            over: Layers below each of them, the lowest first.
+            opening: Options of ragfile.open, such as embedder or offline.
+        """
         named = _named([path if is_remote(path) else os.path.abspath(path) for path in paths])
-        self._begin(named, opening)
+        self._begin(named, opening, over)
         missing = [p for p in self._paths.values() if not is_remote(p) and not os.path.exists(p)]
         if not self._paths or missing:
             raise FileNotFoundError(
                 f"no file {missing[0]}" if missing else "give at least one file"
             )
 
-    def _begin(self, paths: dict[str, str], opening: dict[str, Any]) -> None:
+    def _begin(
+        self, paths: dict[str, str], opening: dict[str, Any], over: Iterable[str] = ()
+    ) -> None:
         self._paths, self._opening = paths, opening
+        self._over = [path if is_remote(path) else os.path.abspath(path) for path in over]
+        self._below: list[KnowledgeBase] | None = None
         self._open: dict[tuple[str, int], KnowledgeBase] = {}
+        self._past_calls = 0  # to embedders, by files that are open no longer
         self._lock = threading.Lock()
         self._commits: GroupCommits | None = None
 
@@ -45,8 +61,14 @@ class Files:
 
         with self._lock:
             if self._commits is None:
-                self._commits = GroupCommits()
+                self._commits = GroupCommits(self.edit)
             return self._commits
+
+    def edit(self, path: StrPath, **options: Unpack[BeginOptions]) -> Editor:
+        """Start the next commit of a file, over the layers below it."""
+        from ragfile.opener import edit
+
+        return edit((*self._over, path), **options) if self._over else edit(path, **options)
 
     @property
     def editing(self) -> dict[str, Any]:
@@ -80,8 +102,10 @@ class Files:
         """Return an open file, at its newest commit or at an older one."""
         name = self.name(name)
         with self._lock:
-            rf = self._open.get((name, generation))
-            if rf is None:
+            rf = self._open.pop((name, generation), None)
+            if rf is not None:
+                self._open[name, generation] = rf  # the last to be forgotten
+            else:
                 rf = self._open[name, generation] = self._opened(name, generation)
                 self._close_older()
         if not generation:
@@ -95,19 +119,70 @@ class Files:
     def _opened(self, name: str, generation: int) -> KnowledgeBase:
         from ragfile.opener import open_passages
 
-        return open_passages(self._paths[name], generation=generation, **self._opening)
+        path = self._paths[name]
+        if not self._over:
+            return open_passages(path, generation=generation, **self._opening)
+        if self._below is None:
+            self._below = [open_passages(each, **self._opening) for each in self._over]
+        return open_passages((*self._below, path), generation=generation, **self._opening)
 
     def _close_older(self) -> None:
         """Forget the oldest of the older generations; their current readers keep them open."""
         older = [(name, generation) for name, generation in self._open if generation]
         for key in older[: max(0, len(older) - OLDER)]:
-            del self._open[key]
+            self._forget(key)
+        while len(self._open) > MOST:
+            self._forget(next(iter(self._open)))
+
+    def _forget(self, key: tuple[str, int]) -> None:
+        """Keep a file open no longer; who asks it holds it."""
+        self._past_calls += self._open.pop(key).counters["embedding_calls"]
 
     def without_paths(self, text: str) -> str:
         """Replace paths in a message by names, since clients may be elsewhere."""
         for name, path in self._paths.items():
             text = text.replace(path, name)
+        for path in self._over:
+            text = text.replace(path, os.path.basename(path.rstrip("/")))
         return text
+
+
+class OneFile(Files):
+    """One of some files, for a client that may use no other. They share what is open."""
+
+    def __init__(self, files: Files, only: str) -> None:
+        self._files, self._only = files, only
+
+    @property
+    def commits(self) -> GroupCommits:
+        return self._files.commits
+
+    @property
+    def editing(self) -> dict[str, Any]:
+        return self._files.editing
+
+    @property
+    def names(self) -> list[str]:
+        return [self._only]
+
+    def edit(self, path: StrPath, **options: Unpack[BeginOptions]) -> Editor:
+        return self._files.edit(path, **options)
+
+    def name(self, name: str | None) -> str:
+        if name not in (None, self._only):
+            raise ValueError(f"no file {name!r:.80}; the file is {self._only}")
+        if self._only not in self._files.names:
+            raise ValueError(f"no file {self._only!r:.80} yet")  # the others are not for this key
+        return self._files.name(self._only)
+
+    def path(self, name: str | None) -> str:
+        return self._files.path(self.name(name))
+
+    def open(self, name: str | None, generation: int = 0) -> KnowledgeBase:
+        return self._files.open(self.name(name), generation)
+
+    def without_paths(self, text: str) -> str:
+        return self._files.without_paths(text)
 
 
 def _named(paths: Iterable[str]) -> dict[str, str]:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from ragfile.doors.mcp.connector import ConnectorTools
+    from ragfile.doors.mcp.memory_tools import MemoryTools
     from ragfile.doors.mcp.tools import Tools
 
 log = logging.getLogger("ragfile.mcp")
@@ -64,7 +65,7 @@ class ProtocolError(Exception):
 class Server:
     """Answers the messages of clients that call a set of tools."""
 
-    def __init__(self, tools: Tools | ConnectorTools) -> None:
+    def __init__(self, tools: Tools | ConnectorTools | MemoryTools) -> None:
         self.tools = tools
 
     def handle(

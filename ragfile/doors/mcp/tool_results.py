@@ -52,8 +52,13 @@ def hits(found: Hits, generation: int, tokens: int) -> Shown:
     parts = [f"{head}\n{hit.text}" for head, hit in kept] or ["Nothing found."]
     parts += [f"{left_out} more passages did not fit: ask with more tokens."] * bool(left_out)
     parts += [f"Note: {found.degraded}."] * bool(found.degraded)
+    support = found.support
+    remark = support.remark() if support and found else ""
+    parts += [f"Note: {remark}."] * bool(remark)
     return Shown("\n\n".join(parts), {
         "hits": [asdict(hit) for _, hit in kept], "left_out": left_out,
+        "support": support.to_dict() if support else None,
+        "missing": {hit.id: words for _, hit in kept if (words := hit.missing)},
         "degraded": found.degraded, "generation": generation,
     })  # fmt: skip
 
@@ -82,6 +87,8 @@ def _head(number: int, hit: Hit) -> str:
     where = place.get("section") or next(
         (f"{n} {v}" for n, v in place.items() if n != "checksum"), ""
     )
+    if lines := hit.lines:
+        where = f"lines {lines[0]}-{lines[1]}{f', {where}' if where else ''}"
     span = f" {hit.start}-{hit.end}" if hit.start >= 0 else ""
     return f"[{number}] {hit.id}{span}{f' ({where})' if where else ''}"
 

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ragfile.write.editor import Editor
 
 TOKENS = 2000
+LISTED = 50  # names of files in a schema
 STRING, OBJECT = {"type": "string"}, {"type": "object"}
 BUDGET = {"type": "integer", "minimum": 1, "maximum": 20_000}
 LINE = {"type": "integer", "minimum": 1, "maximum": 1 << 62}
@@ -79,7 +80,8 @@ class Tools:
         """Return the schema of a tool's arguments; `file` is one if there are several files."""
         properties, required = ARGUMENTS[name], list(REQUIRED.get(name, ()))
         if len(self.files.names) > 1:
-            properties = {"file": {"type": "string", "enum": self.files.names}, **properties}
+            named = {"enum": self.files.names} if len(self.files.names) <= LISTED else {}
+            properties = {"file": {"type": "string", **named}, **properties}
             required.append("file")
         needed = {"required": required} if required else {}
         return {"type": "object", "properties": properties, **needed, "additionalProperties": False}

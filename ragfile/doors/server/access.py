@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from ragfile.doors.mcp.http import LOCAL, without_port
 from ragfile.doors.server.failures import AGAIN, HttpFailure, failure_of
 from ragfile.doors.server.operations import OPEN_TO_ALL, Raw
-from ragfile.doors.server.request import encoded, send_whole
+from ragfile.doors.server.request import encoded, send_before_the_end, send_whole
 from ragfile.doors.server.trace_spans import spans
 from ragfile.ground import request_id as tracing
 
@@ -33,6 +33,7 @@ TRACE = re.compile(r"(?!ff)[0-9a-f]{2}-(?!0{32})([0-9a-f]{32})-(?!0{16})[0-9a-f]
 # The path that needs no key besides the page: it reveals nothing about the files.
 OPEN = ("/v1/health",)
 CLOSED = ("/v1/", "/mcp", "/metrics", "/openapi.json")
+BOUND = ("/mcp", "/mcp/memory")  # of a key for one collection, they offer that alone
 GUARDS = [
     (b"x-content-type-options", b"nosniff"), (b"referrer-policy", b"no-referrer"),
     (b"cross-origin-resource-policy", b"same-origin"),
@@ -52,7 +53,7 @@ class Visit:
     """One request, from its first byte to the log."""
 
     __slots__ = (
-        "began", "bytes", "headers", "held", "hosts", "origin", "request_id", "route", "scopes", "sink", "status",
+        "began", "bytes", "file", "headers", "held", "hosts", "origin", "request_id", "route", "scopes", "sink", "status",
         "trace", "user",
     )  # fmt: skip
 
@@ -64,6 +65,7 @@ class Visit:
         self.request_id = name if NAME.fullmatch(name) else tracing.new()
         self.trace = _trace(self.headers.get("traceparent"))
         self.route, self.user = "", ""
+        self.file = ""  # the only collection of the request's key, "" for all
         self.held = ""  # the key of which this request has taken a place
         self.scopes: frozenset[str] = frozenset()
         self.status, self.bytes = 0, 0
@@ -122,13 +124,16 @@ class Gate:
         except ConnectionResetError:
             visit.status = visit.status or 499  # the client has disconnected
         except Exception as error:  # noqa: BLE001 - one request's failure is that request's alone
-            await _refused(visit, failure_of(error, self._service.collections), send)
+            failure = failure_of(error, self._service.collections)
+            await _refused(visit, failure, receive, send)
         return None
 
     def _check(self, visit: Visit, scope: Scope) -> None:
         """Raise a failure if the request is not to be served."""
         self._check_place(visit)
         self._service.keys.admit(visit, is_open=_is_open(scope["path"]))
+        if visit.file and not _is_of(visit.file, scope["path"]):
+            raise HttpFailure(403, f"this key opens the collection {visit.file} alone")
         if self._service.inside > self._service.settings.at_once and scope["path"] not in OPEN:
             reason = f"the limit of {self._service.settings.at_once} concurrent requests is reached"
             raise HttpFailure(503, f"{reason}; retry later", AGAIN)
@@ -175,6 +180,12 @@ def _is_open(path: str) -> bool:
     return path in OPEN or not path.startswith(CLOSED)
 
 
+def _is_of(file: str, path: str) -> bool:
+    """Return whether a path leads to a collection alone, or to none. Any other is refused."""
+    parts = path.split("/")
+    return _is_open(path) or path in BOUND or parts[:4] == ["", "v1", "collections", file]
+
+
 def _preflight() -> Raw:
     """Return the response to a CORS preflight."""
     headers = {
@@ -185,13 +196,15 @@ def _preflight() -> Raw:
     return Raw(b"", "text/plain", 204, headers)
 
 
-async def _refused(visit: Visit, failure: HttpFailure, send: Send) -> None:
+async def _refused(visit: Visit, failure: HttpFailure, receive: Receive, send: Send) -> None:
     """Send a failure as the response; end the connection if a response has begun."""
     if visit.status:
         raise ConnectionAbortedError(str(failure)) from failure
     found = Raw(encoded(failure.to_dict(visit.request_id)), "application/json", failure.status,
                 failure.headers)  # fmt: skip
-    await send_whole(send, found)
+    if failure.status == 413:
+        return await send_before_the_end(send, found, receive)
+    return await send_whole(send, found)
 
 
 class _Sender:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ragfile.doors.server.access import Gate
 from ragfile.doors.server.endpoints import operations
-from ragfile.doors.server.mcp import CONNECTOR, Mcp
+from ragfile.doors.server.mcp import CONNECTOR, MEMORY, Mcp
 from ragfile.doors.server.metrics import Board
 from ragfile.doors.server.page_files import WebPage
 from ragfile.doors.server.request import OperationApp
@@ -34,7 +34,7 @@ def make_app(settings: Settings, board: Board | None = None) -> ASGIApp:
         routing.Route(path, OperationApp(service, group))
         for path, group in _by_path(offered).items()
     ]
-    routes += [routing.Route(path, Mcp(service, path)) for path in ("/mcp", CONNECTOR)]
+    routes += [routing.Route(path, Mcp(service, path)) for path in ("/mcp", CONNECTOR, MEMORY)]
     routes.append(routing.WebSocketRoute(ROUTE, Socket(service)))
 
     @asynccontextmanager
@@ -60,7 +60,7 @@ def _register_text_convertor() -> None:
 
 def routes_of(offered: list[Operation]) -> list[str]:
     """Return the routes that the metrics count."""
-    return [*dict.fromkeys(operation.path for operation in offered), "/mcp", CONNECTOR]
+    return [*dict.fromkeys(operation.path for operation in offered), "/mcp", CONNECTOR, MEMORY]
 
 
 def _by_path(offered: list[Operation]) -> dict[str, list[Operation]]:

@@ -101,7 +101,7 @@ class _Waiting(NamedTuple):
     turn: Future[None]
 
 
-class Memory:
+class ReadBudget:
     """A budget of bytes for what requests hold until their responses are sent; in order."""
 
     def __init__(self, limit: int) -> None:

@@ -29,16 +29,18 @@ SETTLED = 2_000_000_000  # ns; modification times of folders are coarse
 class Collections(Files):
     """The files of a server by name, with those of its folders."""
 
-    def __init__(self, places: Iterable[str], **opening: object) -> None:
-        """Register files, URLs and folders; `opening` are options of ragfile.open."""
+    def __init__(
+        self, places: Iterable[str], *, over: Iterable[str] = (), **opening: object
+    ) -> None:
+        """Register files, URLs and folders; `Files` has the options."""
         places = list(places)
         self._refreshed: dict[str, float] = {}
         self._folders = {p: -1 for p in map(os.path.abspath, places) if _is_folder(p)}
         files = [p for p in places if not _is_folder(p)]
         if files or not self._folders:
-            super().__init__(files, **opening)
+            super().__init__(files, over=over, **opening)
         else:
-            self._begin({}, opening)
+            self._begin({}, opening, over)
         self._fixed: set[str] = set(self._paths.values())
         self._scan()
 
@@ -50,6 +52,9 @@ class Collections(Files):
 
     def known(self, name: str) -> str:
         """Return the name of a current collection; raise a failure 404 for any other."""
+        path = self._paths.get(name)
+        if path is not None and (is_remote(path) or os.path.exists(path)):
+            return name
         if name not in self.names:
             raise HttpFailure(404, f"no collection {name!r:.80}: see GET /v1/collections")
         return name
@@ -62,7 +67,7 @@ class Collections(Files):
 
     def _refresh(self, name: str, rf: KnowledgeBase) -> None:
         """Look for a newer commit; behind a URL, where that costs a request, every REMOTE seconds."""
-        if is_remote(self._paths[name]):
+        if any(map(is_remote, (self._paths[name], *self._over))):
             if time.monotonic() - self._refreshed.get(name, 0.0) < REMOTE:
                 return
             self._refreshed[name] = time.monotonic()
@@ -84,7 +89,10 @@ class Collections(Files):
     @property
     def embedding_calls(self) -> int:
         """The number of calls to embedders for questions, by all open files."""
-        return sum(rf.counters["embedding_calls"] for rf in list(self._open.values()))
+        with self._lock:
+            return self._past_calls + sum(
+                rf.counters["embedding_calls"] for rf in self._open.values()
+            )
 
     def _scan(self) -> None:
         """Read the folders that have changed."""
@@ -107,12 +115,14 @@ class Collections(Files):
             for e in entries
             if (e.name.endswith(SUFFIXES) and e.is_file()) or is_dataset(e.path)
         ]
+        here = set(paths)
         kept = {
             name: path for name, path in self._paths.items()
-            if path in self._fixed or os.path.dirname(path) != folder or path in paths
+            if path in self._fixed or os.path.dirname(path) != folder or path in here
         }  # fmt: skip
+        named = set(kept.values())
         for path in paths:
-            if path not in kept.values():
+            if path not in named:
                 kept[_free(path, kept)] = path
         self._open = {key: rf for key, rf in self._open.items() if key[0] in kept}
         self._paths = kept

@@ -70,9 +70,11 @@ def _writing() -> list[Operation]:
     file = ONE + "/files/{id:text}"
     return [
         Operation("PUT", ONE + "/documents/{id:text}", write_queue.put_document, "Store a document.",
-                  body=s.record(("text",), **document), returns=s.STORED, is_write=True, **common),
+                  body=s.record(("text",), **document), returns=s.STORED, is_write=True,
+                  change=write_queue.put_change, **common),
         Operation("DELETE", ONE + "/documents/{id:text}", write_queue.delete_document,
-                  "Delete a document.", returns=s.DELETED, is_write=True, **common),
+                  "Delete a document.", returns=s.DELETED, is_write=True,
+                  change=write_queue.delete_change, **common),
         Operation("POST", ONE + "/files", upload_endpoints.add_files, "Upload files to be indexed.",
                   status=202, **sent, **common),
         Operation("PUT", ONE + "/files", upload_endpoints.replace_files,
@@ -109,9 +111,9 @@ def _openai(settings: Settings, dims: Sequence[int]) -> list[Operation]:
                   failures=(404,)),
         Operation("GET", "/v1/vector_stores", stores.stores,
                   "List the collections as vector stores.", query=stores.PAGES,
-                  returns=stores.LIST),
+                  returns=stores.LIST, advice=stores.CREATED),
         Operation("GET", store, stores.store, "Get a collection as a vector store.",
-                  returns=stores.STORE),
+                  returns=stores.STORE, advice=stores.CREATED),
         Operation("POST", store + "/search", stores.search, "Search with OpenAI's filters.",
                   body=stores.search_body(settings), returns=stores.RESULTS),
         Operation("GET", store + "/files", stores.files, "List documents as files.",
@@ -128,7 +130,7 @@ def _openai_files(settings: Settings) -> list[Operation]:
     common: dict[str, Any] = {"scope": "write", "is_write": True, "failures": (404, 409, 507)}
     return [
         Operation("GET", "/v1/files", files.files, "List the uploaded files.",
-                  query=files.FILE_PAGES, returns=stores.LIST),
+                  query=files.FILE_PAGES, returns=stores.LIST, failures=(404,)),
         Operation("POST", "/v1/files", files.create, "Upload a file, for a vector store to take.",
                   body=files.SENT, media="multipart/form-data", returns=files.FILE,
                   scope="write", failures=(507,)),

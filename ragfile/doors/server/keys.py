@@ -19,7 +19,7 @@ import os
 import re
 import secrets
 import time
-from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
+from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict, cast
 
 from ragfile.doors.server.failures import HttpFailure
 from ragfile.ground import system
@@ -44,6 +44,7 @@ class StoredKey(TypedDict):
     scope: str
     sha256: str
     created: int
+    file: NotRequired[str]  # the only collection that it opens
 
 
 class KnownKey(NamedTuple):
@@ -52,6 +53,7 @@ class KnownKey(NamedTuple):
     name: str
     scope: str
     sha256: str
+    file: str = ""  # the only collection that it opens; "" for all
 
 
 class Stat(NamedTuple):
@@ -95,8 +97,8 @@ class KeyFile:
             )
         return cast("list[StoredKey]", found)
 
-    def add(self, name: str, scope: str) -> str:
-        """Add a key and return its secret, which is not stored."""
+    def add(self, name: str, scope: str, file: str = "") -> str:
+        """Add a key and return its secret, which is not stored. `file` is the only one that it opens."""
         if not NAME.fullmatch(name):
             raise ValueError(
                 f"the name of a key has 1 to 64 of the characters A-Z a-z 0-9 . _ -, "
@@ -106,6 +108,13 @@ class KeyFile:
         key: StoredKey = {
             "name": name, "scope": scope, "sha256": _hash(secret), "created": int(time.time())
         }  # fmt: skip
+        if file:
+            if "/" in file or scope == "admin":
+                raise ValueError(
+                    "a key for one file names a collection, and reads or writes it: "
+                    "use --scope read or --scope write"
+                )
+            key["file"] = file
         self._change(lambda keys: [*_absent(keys, name), key])
         return secret
 
@@ -146,7 +155,11 @@ def _is_key(value: object) -> bool:
         return False
     key = cast("dict[str, object]", value)
     is_text = all(isinstance(key.get(n), str) for n in ("name", "scope", "sha256"))
-    return is_text and key["scope"] in SCOPES
+    return is_text and key["scope"] in SCOPES and isinstance(key.get("file", ""), str)
+
+
+def _known(key: StoredKey) -> KnownKey:
+    return KnownKey(key["name"], key["scope"], key["sha256"], key.get("file", ""))
 
 
 def _hash(secret: str) -> str:
@@ -187,7 +200,7 @@ class ApiKeys:
         if seen != self._seen or not self._known:
             self._seen = seen
             try:
-                keys = [KnownKey(k["name"], k["scope"], k["sha256"]) for k in self._file.read()]
+                keys = [_known(k) for k in self._file.read()]
             except (ValueError, OSError) as error:
                 log.error("the file of keys cannot be read, so its last keys stay valid: %s", error)
                 return
@@ -201,7 +214,7 @@ class ApiKeys:
             return
         found = self._of(visit.headers.get("authorization", ""))
         if found is not None:
-            visit.user, visit.scopes = found.name, allowed_by(found.scope)
+            visit.user, visit.scopes, visit.file = found.name, allowed_by(found.scope), found.file
         elif not is_open:
             reason = "this server needs a valid key: send Authorization: Bearer rag_…"
             raise HttpFailure(401, reason, {"www-authenticate": 'Bearer realm="ragfile"'})

@@ -60,7 +60,7 @@ def check(settings: Settings) -> None:
     if settings.model:
         open_chat(settings.model)
     provider = PROVIDERS.get(str(settings.embedder or "").partition(":")[0])
-    if settings.embedder and provider is not None and provider.is_remote:
+    if settings.embedder and (provider is None or provider.is_remote):
         open_embedder(settings.embedder)
 
 

@@ -1,5 +1,5 @@
-"""The Model Context Protocol at /mcp, and for connectors at /mcp/connector, with the server's
-collections as files.
+"""The Model Context Protocol at /mcp, for connectors at /mcp/connector, and for memories at
+/mcp/memory, with the server's collections as files.
 """
 
 from __future__ import annotations
@@ -9,7 +9,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from ragfile.doors.mcp.connector import ConnectorTools
+from ragfile.doors.mcp.files import OneFile
 from ragfile.doors.mcp.http import exchange, without_port
+from ragfile.doors.mcp.memory_tools import MemoryTools, OpenMemories
 from ragfile.doors.mcp.protocol import Server
 from ragfile.doors.mcp.tools import Tools
 from ragfile.doors.server.native import text_weight
@@ -19,12 +21,13 @@ from ragfile.doors.server.request import read_in_time, send_whole
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
+    from ragfile.doors.mcp.files import Files
     from ragfile.doors.mcp.http import HttpResponse
     from ragfile.doors.server.access import Visit
     from ragfile.doors.server.shared_state import Service
 
 
-CONNECTOR = "/mcp/connector"
+CONNECTOR, MEMORY = "/mcp/connector", "/mcp/memory"
 
 
 class Mcp:
@@ -32,6 +35,7 @@ class Mcp:
 
     def __init__(self, service: Service, route: str = "/mcp") -> None:
         self._service, self._route = service, route
+        self._memories = OpenMemories(service.collections)
         self._servers: dict[tuple[tuple[str, ...], bool], Server] = {}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -41,7 +45,9 @@ class Mcp:
         body = await read_in_time(scope, receive, self._service.settings)
         service, held = self._service, 0
         try:
-            weight = await service.turns.run(visit.user, partial(_weight, service, body))
+            weight = await service.turns.run(
+                visit.user, partial(_weight, service, body, visit.file)
+            )
             held = await service.memory.take(weight)
             work = partial(self._exchanged, scope["method"], visit, body)
             found = await service.ask_turns.run(visit.user, work)
@@ -63,29 +69,37 @@ class Mcp:
         if self._route == CONNECTOR:
             base = self._service.settings.url or f"http://{visit.headers.get('host', '')}"
             return Server(ConnectorTools(self._service.collections, base))
-        return self._server(can_write="write" in visit.scopes and self._service.can_write)
+        can_write = "write" in visit.scopes and self._service.can_write
+        if self._route == MEMORY:
+            memories = self._memories.only(visit.file) if visit.file else self._memories
+            return Server(MemoryTools(memories, can_write=can_write, agent=visit.user))
+        if visit.file:
+            files = OneFile(self._service.collections, visit.file)
+            return self._tools(files, can_write=can_write)
+        return self._server(can_write=can_write)
+
+    def _tools(self, files: Files, *, can_write: bool) -> Server:
+        service = self._service
+        model, folders = service.model, service.folders
+        return Server(Tools(files, model=model, can_write=can_write, folders=folders))
 
     def _server(self, *, can_write: bool) -> Server:
         """Return an MCP server of the current collections."""
         service = self._service
         key = (tuple(service.collections.names), can_write)
         if key not in self._servers:
-            tools = Tools(
-                service.collections, model=service.model, can_write=can_write,
-                folders=service.folders,
-            )  # fmt: skip
-            self._servers = {key: Server(tools)}
+            self._servers = {key: self._tools(service.collections, can_write=can_write)}
         return self._servers[key]
 
 
-def _weight(service: Service, body: bytes) -> int:
+def _weight(service: Service, body: bytes, only: str) -> int:
     """Return the bytes that a call of `read` takes for its document; 0 for anything else."""
     try:
         message = cast("dict[str, Any]", json.loads(body))  # anything else raises TypeError
         given = message["params"]["arguments"]
         name, doc_id = given.get("file"), given["id"]
         is_read = message["params"]["name"] == "read" and isinstance(doc_id, str)
-        rf = service.collections.open(name) if is_read else None
+        rf = service.collections.open(only or name) if is_read else None
         passage_of = doc_id.rpartition("#")[0] if is_read else ""
         return 0 if rf is None else text_weight(rf, doc_id) or text_weight(rf, passage_of)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):

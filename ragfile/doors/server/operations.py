@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ragfile.doors.server.shared_state import Service
     from ragfile.ground.json_schema import Schema
+    from ragfile.write.group_commit import PendingChange
 
     Sink: TypeAlias = dict[str, Any]  # facts of a response for the log and the metrics
     Endpoint: TypeAlias = Callable[[Service, "Call"], Any]
@@ -41,8 +42,12 @@ class Operation:
     is_ask: bool = False  # may wait for a chat model
     media: str = "application/json"  # the media type of the request's body
     is_write: bool = False  # runs in the queue of writes
+    change: Callable[[Service, Call], PendingChange[Any]] | None = (
+        None  # one that shares its commit
+    )
     failures: tuple[int, ...] = ()  # statuses besides those of every operation
     weight: Callable[[Service, Call], int] | None = None  # bytes that it holds, roughly
+    advice: str = ""  # for clients that try another method of the path
 
 
 @dataclass(slots=True)
@@ -57,6 +62,7 @@ class Call:
     user: str = ""
     sink: Sink = field(default_factory=dict[str, Any])
     waiter: Waiter = field(default_factory=Waiter)
+    change: PendingChange[Any] | None = None  # handed in when the request arrived
 
     @property
     def gone(self) -> bool:

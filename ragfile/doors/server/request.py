@@ -6,6 +6,7 @@ Endpoints are plain functions (operations.py); access.py turns their exceptions 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import json
 import math
 from functools import partial
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     from ragfile.doors.server.settings import Settings
     from ragfile.doors.server.shared_state import Service
 
+LINGER_SECONDS, LINGER_BYTES = 10.0, 64 << 20  # how long and how much of a refused body is read
+
 
 class OperationApp:
     """An ASGI application for one path."""
@@ -39,11 +42,13 @@ class OperationApp:
         if "GET" in self._operations:
             self._operations["HEAD"] = self._operations["GET"]
         self._allowed = ", ".join(self._operations)
+        self._advice = [operation.advice for operation in operations if operation.advice]
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         operation = self._operations.get(scope["method"])
         if operation is None:
-            reason = f"{scope['method']:.20} is not supported here; use {self._allowed}"
+            advice = "".join(f"; {one}" for one in self._advice)
+            reason = f"{scope['method']:.20} is not supported here; use {self._allowed}{advice}"
             raise HttpFailure(405, reason, {"allow": self._allowed})
         visit: Visit = scope["ragfile"]
         visit.route = operation.path
@@ -88,9 +93,17 @@ class OperationApp:
         return await service.memory.take(weight)
 
     async def _write(self, operation: Operation, call: Call, send: Send) -> None:
-        """Call an endpoint that changes a file, after all changes before it."""
-        loop, service = asyncio.get_running_loop(), self._service
+        """Call an endpoint that changes a file, after all changes before it.
+
+        Changes that wait one after the other share a commit.
+        """
+        service = self._service
         service.writing.check(call.user)
+        if operation.change is not None:
+            call.change = operation.change(service, call)
+        else:
+            service.end_shared_commits()
+        loop = asyncio.get_running_loop()
         running = loop.run_in_executor(service.writer, answered_whole, service, operation, call)
         await send_whole(send, await service.writing.keep(running, call.user))
 
@@ -243,9 +256,35 @@ def _finite(value: object) -> object:
 
 async def send_whole(send: Send, found: Raw, *, is_head: bool = False) -> None:
     """Send a response; only its headers for HEAD."""
+    await _send_head(send, found)
+    await send({"type": "http.response.body", "body": b"" if is_head else found.body})
+
+
+async def send_before_the_end(send: Send, found: Raw, receive: Receive) -> None:
+    """Send a response while the client still sends its body, and read on for a while.
+
+    To close the connection at once would reset it, and the client would lose the response.
+    """
+    await _send_head(send, found)
+    await send({"type": "http.response.body", "body": found.body, "more_body": True})
+    with contextlib.suppress(TimeoutError):
+        async with asyncio.timeout(LINGER_SECONDS):
+            await _discarded(receive, LINGER_BYTES)
+    await send({"type": "http.response.body", "body": b""})
+
+
+async def _discarded(receive: Receive, most: int) -> None:
+    """Read the rest of a body, or the given number of bytes, and forget it."""
+    size, is_more = 0, True
+    while is_more and size < most:
+        message = await receive()
+        size += len(message.get("body", b""))
+        is_more = message["type"] != "http.disconnect" and message.get("more_body", False)
+
+
+async def _send_head(send: Send, found: Raw) -> None:
     headers = [
         (b"content-type", found.media.encode()), (b"content-length", b"%d" % len(found.body)),
         *((name.encode(), value.encode()) for name, value in found.headers.items()),
     ]  # fmt: skip
     await send({"type": "http.response.start", "status": found.status, "headers": headers})
-    await send({"type": "http.response.body", "body": b"" if is_head else found.body})

@@ -18,6 +18,7 @@ class Settings:
     """Plain values only, so that they can be passed to worker processes."""
 
     files: tuple[str, ...]
+    over: tuple[str, ...] = ()  # layers below each file, the lowest first
     host: str = "127.0.0.1"
     port: int = PORT
     model: str | None = None  # for ask; a name, or any chat model in a program's own server

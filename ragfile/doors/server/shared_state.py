@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ragfile.doors.mcp.source_folders import SourceFolders
-from ragfile.doors.server.capacity import Memory, Room, Shares, Turns
+from ragfile.doors.server.capacity import ReadBudget, Room, Shares, Turns
 from ragfile.doors.server.collections import Collections
 from ragfile.doors.server.failures import discreet
 from ragfile.doors.server.keys import VARIABLE as KEY_VARIABLE
@@ -21,6 +21,7 @@ from ragfile.doors.server.write_queue import Queue, index
 from ragfile.ground.lru import Lru
 from ragfile.ground.urls import is_dataset, is_remote
 from ragfile.ingest.parser_process import ParserProcess
+from ragfile.write.group_commit import GroupCommits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
@@ -56,12 +57,12 @@ class Service:
         self.settings, self.board = settings, board
         opening = {"embedder": settings.embedder, "embedding_cache": settings.embedding_cache}
         given = {name: value for name, value in opening.items() if value is not None}
-        self.collections = Collections(settings.files, **given)
+        self.collections = Collections(settings.files, over=settings.over, **given)
         self.folders = SourceFolders(_only_folders(settings.sources))
         self.model = _opened(settings.model)
         self.threads = ThreadPoolExecutor(THREADS, "ragfile-search")
         self.turns = Turns(self.threads, THREADS)
-        self.memory = Memory(settings.read_memory)
+        self.memory = ReadBudget(settings.read_memory)
         self.shares = Shares(settings.at_once // 4, "concurrent requests")
         self.asks = ThreadPoolExecutor(settings.asks_at_once, "ragfile-ask")
         self.ask_turns = Turns(self.asks, settings.asks_at_once)
@@ -70,6 +71,7 @@ class Service:
         self.inside = 0  # concurrent requests
         self.writer = ThreadPoolExecutor(1, "ragfile-write")  # one change at a time, in order
         self.writing = Room(WRITES, "changes")
+        self.commits = GroupCommits(self.collections.edit)
         self.uploads, self.queue = Uploads(_root(settings)), Queue()
         self.limits = replace(settings.limits, max_bytes=settings.max_upload)
         self.parser = ParserProcess()  # of uploads; used by the writer alone
@@ -115,8 +117,13 @@ class Service:
             self.board.add("embedding_calls", max(0, calls - self._embedding_calls))
             self._embedding_calls = calls
 
+    def end_shared_commits(self) -> None:
+        """Let changes that arrive from now on share no commit with those before: another job follows."""
+        self.commits = GroupCommits(self.collections.edit)
+
     def write_soon(self, collection: str) -> None:
         """Schedule the indexing of a collection's waiting uploads."""
+        self.end_shared_commits()
         self.writer.submit(index, self, collection)
 
     def write_later(self, collection: str, seconds: float) -> None:

@@ -1,5 +1,8 @@
 """The endpoints that change files: one writer at a time, from a queue; readers never wait.
 
+Documents that clients put or delete while another change is written share the next commit. Each has
+its own answer; one that fails does not affect the others.
+
 A request with uploads returns at once; they are indexed later, all that wait together in one
 commit. A file that cannot be read gets the state `error` and does not affect the others. If a
 commit fails for another reason, such as an embedding server that is down, its uploads stay queued
@@ -24,16 +27,16 @@ from ragfile.ingest.chunker import split
 from ragfile.ingest.document_loader import Loading
 from ragfile.ingest.loaders import LimitError, LoadError
 from ragfile.ingest.source_files import SourceFile
-from ragfile.write.editor import edit
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 
     from ragfile.doors.server.operations import Call
     from ragfile.doors.server.shared_state import Service
     from ragfile.doors.server.uploads import Upload
     from ragfile.records import Document
     from ragfile.write.editor import Editor
+    from ragfile.write.group_commit import PendingChange
 
 log = logging.getLogger("ragfile.serve")
 
@@ -73,15 +76,21 @@ def _tried(upload: Upload) -> int:
     return upload.attempts + upload.retries
 
 
-@contextlib.contextmanager
-def editing(service: Service, name: str, message: str, request_id: str = "") -> Generator[Editor]:
-    """Begin the next commit of a collection, after other writers have finished."""
+def _local(service: Service, name: str) -> str:
+    """Return the path of a collection that can be changed."""
     path = service.collections.path(service.collections.known(name))
     if is_remote(path):
         raise HttpFailure(
             409, f"the collection {name} is read from a URL: change the file at its origin"
         )
-    with edit(path, message=message, **service.collections.editing) as writer:
+    return path
+
+
+@contextlib.contextmanager
+def editing(service: Service, name: str, message: str, request_id: str = "") -> Generator[Editor]:
+    """Begin the next commit of a collection, after other writers have finished."""
+    path = _local(service, name)
+    with service.collections.edit(path, message=message, **service.collections.editing) as writer:
         try:
             with request(request_id or None):
                 yield writer
@@ -89,13 +98,40 @@ def editing(service: Service, name: str, message: str, request_id: str = "") -> 
             service.board.add("embedding_calls", writer.embedding_calls)
 
 
+def _handed_in(
+    service: Service, call: Call, message: str, change: Callable[[Editor], str | None]
+) -> PendingChange[str | None]:
+    """Hand in a change of a collection, which shares its commit with those that wait beside it."""
+
+    def counted(writer: Editor) -> str | None:
+        before = writer.embedding_calls
+        try:
+            with request(call.request_id or None):
+                return change(writer)
+        finally:
+            service.board.add("embedding_calls", writer.embedding_calls - before)
+
+    path = _local(service, call.path["c"])
+    return service.commits.begin(path, counted, message=message, **service.collections.editing)
+
+
+def put_change(service: Service, call: Call) -> PendingChange[str | None]:
+    """Hand in the change of `put_document`; its result is the mark of the older document."""
+    doc_id = call.path["id"]
+    record = {"id": doc_id, **call.body, "metadata": client_metadata(call.body.get("metadata"))}
+
+    def change(writer: Editor) -> str | None:
+        mark = mark_of(writer.take(doc_id))
+        writer.upsert([record])
+        return mark
+
+    return _handed_in(service, call, f"put {doc_id}", change)
+
+
 def put_document(service: Service, call: Call) -> dict[str, Any]:
     """Store a document under an id, replacing an older one."""
     name, doc_id = call.path["c"], call.path["id"]
-    record = {"id": doc_id, **call.body, "metadata": client_metadata(call.body.get("metadata"))}
-    with editing(service, name, f"put {doc_id}", call.request_id) as writer:
-        mark = mark_of(writer.take(doc_id))
-        writer.upsert([record])
+    mark = (call.change or put_change(service, call)).result()
     _release(service, name, mark, doc_id)
     return _stored(service, call, doc_id)
 
@@ -108,15 +144,25 @@ def _stored(service: Service, call: Call, doc_id: str) -> dict[str, Any]:
     return {"id": doc_id, "chunks": count, "generation": rf.generation}
 
 
-def delete_document(service: Service, call: Call) -> dict[str, Any]:
-    """Delete a document, and its upload if no other document came from it."""
+def delete_change(service: Service, call: Call) -> PendingChange[str | None]:
+    """Hand in the change of `delete_document`; its result is the document's mark."""
     name, doc_id = call.path["c"], call.path["id"]
-    with editing(service, name, f"delete {doc_id}") as writer:
+
+    def change(writer: Editor) -> str | None:
         stored = writer.take(doc_id)
         if stored is None:
             raise HttpFailure(404, f"no document {doc_id!r:.120} in {name}")
         mark = mark_of(stored)
         writer.delete([doc_id])
+        return mark
+
+    return _handed_in(service, call, f"delete {doc_id}", change)
+
+
+def delete_document(service: Service, call: Call) -> dict[str, Any]:
+    """Delete a document, and its upload if no other document came from it."""
+    name, doc_id = call.path["c"], call.path["id"]
+    mark = (call.change or delete_change(service, call)).result()
     _release(service, name, mark, doc_id)
     call.sink["deleted"] = 1
     return {"id": doc_id, "generation": service.collections.at_commit(name).generation}
@@ -148,7 +194,7 @@ def sync(service: Service, call: Call) -> dict[str, Any]:
     report = sync_file(service.collections.path(name), sources, dedupe=call.body.get("dedupe", False),
                        dry_run=call.body.get("dry_run", False), limits=service.settings.limits,
                        wait=service.collections.editing["wait"])  # fmt: skip
-    shown = asdict(report)
+    shown: dict[str, Any] = asdict(report)
     del shown["path"], shown["deletions"]  # they hold paths; `removed` has the ids
     for listed in ("failures", "skipped"):
         shown[listed] = [_without_folders(service, sources, entry) for entry in shown[listed]]

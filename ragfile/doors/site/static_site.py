@@ -162,11 +162,11 @@ def _modules(folder: Path, stemmer: str | None) -> list[Path]:
     made.append(_copied(BROWSER / "ragfile.wasm.gz", folder / "ragfile/ragfile.wasm.gz"))
     carried = (
         f'import {{ default as Stemmer }} from "./stemmers-{stemmer}.js";\n'
-        f"export const CARRIED = {{ {stemmer}: Stemmer }};\n"
+        f"export const BUNDLED = {{ {stemmer}: Stemmer }};\n"
     )
 
     def read(module: str) -> str:
-        if stemmer and module == "carried.js":
+        if stemmer and module == "bundled_stemmers.js":
             return carried
         if module == f"stemmers-{stemmer}.js":
             return _text(BROWSER / "stemmers", f"{stemmer}.js").replace('"../', '"./')

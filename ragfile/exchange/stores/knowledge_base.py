@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragfile import _core
-from ragfile.embedding.protocol import PROVIDERS, StaticEmbedder, same_model
+from ragfile.embedding.protocol import StaticEmbedder, is_scheme, same_model
 from ragfile.errors import CorruptError, FormatError
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss.index import Index
@@ -30,7 +30,7 @@ from ragfile.ground.json_values import is_list, is_object
 from ragfile.ingest.analysis import Analysis
 from ragfile.records import Chunk, Document
 from ragfile.search.file_rows import rows_of
-from ragfile.write.analysis_record import DEFAULT
+from ragfile.write.analysis_record import noted_analysis
 from ragfile.write.writer import Writer, fusion_record, model_record
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def _model(collection: Collection) -> JsonObject:
     name, own = collection.model_name, StaticEmbedder()
     if name and same_model({"name": name, "dims": collection.dim}, own.model.record()):
         return {"model": model_record(own, "default"), "fusion": fusion_record(own)}
-    spec = name if name and name.partition(":")[0] in PROVIDERS else None
+    spec = name if name and is_scheme(name.partition(":")[0]) else None
     return {"model": {"name": name, "dims": collection.dim, "spec": spec} if name else None}
 
 
@@ -343,7 +343,7 @@ def _write_records(collection: Collection, path: StrPath) -> None:
         record = json.loads(collection.front.values[RECORD])
         config = recorded.read_config(json.dumps(record["config"]).encode(), os.fspath(path))
         bm25 = record["analysis"]
-        analysis: Analysis | None = DEFAULT
+        analysis: Analysis | None = noted_analysis(config)
         if bm25:
             analysis = Analysis.recorded(bm25["text"], bm25["k1"], bm25["b"])
     if not config.get("bm25", True):

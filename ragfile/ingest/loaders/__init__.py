@@ -28,11 +28,11 @@ from ragfile.ingest.loaders import (
     org,
     parquet,
     pdf,
-    plain,
     restructured_text,
     sheets,
     subtitles,
     tex,
+    text_formats,
 )
 from ragfile.ingest.loaders.content import is_text
 from ragfile.ingest.loaders.contract import (
@@ -107,8 +107,8 @@ _OFFICE = "application/vnd.openxmlformats-officedocument"
 _OPEN = "application/vnd.oasis.opendocument"
 _LOADERS: dict[str, Loader] = {}
 for _loader in (
-    _text("txt", "text/plain", ".txt .text .log", plain.text),
-    _text("md", "text/markdown", ".md .markdown .mdx", plain.markdown),
+    _text("txt", "text/plain", ".txt .text .log", text_formats.text),
+    _text("md", "text/markdown", ".md .markdown .mdx", text_formats.markdown),
     _text("rst", "text/x-rst", ".rst .rest", restructured_text.parse),
     _text("adoc", "text/asciidoc", ".adoc .asciidoc", asciidoc.parse),
     _text("org", "text/org", ".org", org.parse),
@@ -116,32 +116,34 @@ for _loader in (
     _text("man", "text/troff", ".1 .2 .3 .4 .5 .6 .7 .8 .man .mdoc", man_pages.parse),
     _text("ipynb", "application/x-ipynb+json", ".ipynb", notebook.parse),
     _text("html", "text/html", ".html .htm .xhtml", html.parse),
-    _text("csv", "text/csv", ".csv .tsv", plain.table),
-    _text("jsonl", "application/jsonl", ".jsonl .ndjson", plain.json_lines),
-    _text("python", "text/x-python", ".py .pyi .pyx .pxd .pyw", plain.code("python")),
-    _text("c", "text/x-c", ".c .h .cc .cpp .cxx .hh .hpp .hxx .c++ .h++", plain.code("c")),
-    _text("java", "text/x-java", ".java", plain.code("java")),
-    _text("go", "text/x-go", ".go", plain.code("go")),
-    _text("rust", "text/x-rust", ".rs", plain.code("rust")),
-    _text("js", "text/javascript", ".js .mjs .cjs .jsx .ts .tsx .mts .cts", plain.code("js")),
-    _text("shell", "text/x-shellscript", ".sh .bash .zsh .ksh", plain.code("shell")),
-    _text("csharp", "text/x-csharp", ".cs", plain.code("csharp")),
-    _text("elixir", "text/x-elixir", ".ex .exs", plain.code("elixir")),
-    _text("haskell", "text/x-haskell", ".hs", plain.code("haskell")),
-    _text("kotlin", "text/x-kotlin", ".kt .kts", plain.code("kotlin")),
-    _text("lua", "text/x-lua", ".lua", plain.code("lua")),
-    _text("php", "application/x-php", ".php", plain.code("php")),
-    _text("powershell", "text/x-powershell", ".ps1 .psm1", plain.code("powershell")),
-    _text("ruby", "text/x-ruby", ".rb .rake .gemspec", plain.code("ruby")),
-    _text("scala", "text/x-scala", ".scala .sc", plain.code("scala")),
-    _text("sql", "application/sql", ".sql", plain.code("sql")),
-    _text("swift", "text/x-swift", ".swift", plain.code("swift")),
-    _text("zig", "text/x-zig", ".zig", plain.code("zig")),
-    _text("css", "text/css", ".css .scss .less", plain.text),
-    _text("json", "application/json", ".json", plain.text),
-    _text("toml", "application/toml", ".toml .ini .cfg", plain.text),
-    _text("xml", "application/xml", ".xml .xsd", plain.text),
-    _text("yaml", "application/yaml", ".yaml .yml", plain.text),
+    _text("csv", "text/csv", ".csv .tsv", text_formats.table),
+    _text("jsonl", "application/jsonl", ".jsonl .ndjson", text_formats.json_lines),
+    _text("python", "text/x-python", ".py .pyi .pyx .pxd .pyw", text_formats.code("python")),
+    _text("c", "text/x-c", ".c .h .cc .cpp .cxx .hh .hpp .hxx .c++ .h++", text_formats.code("c")),
+    _text("java", "text/x-java", ".java", text_formats.code("java")),
+    _text("go", "text/x-go", ".go", text_formats.code("go")),
+    _text("rust", "text/x-rust", ".rs", text_formats.code("rust")),
+    _text(
+        "js", "text/javascript", ".js .mjs .cjs .jsx .ts .tsx .mts .cts", text_formats.code("js")
+    ),
+    _text("shell", "text/x-shellscript", ".sh .bash .zsh .ksh", text_formats.code("shell")),
+    _text("csharp", "text/x-csharp", ".cs", text_formats.code("csharp")),
+    _text("elixir", "text/x-elixir", ".ex .exs", text_formats.code("elixir")),
+    _text("haskell", "text/x-haskell", ".hs", text_formats.code("haskell")),
+    _text("kotlin", "text/x-kotlin", ".kt .kts", text_formats.code("kotlin")),
+    _text("lua", "text/x-lua", ".lua", text_formats.code("lua")),
+    _text("php", "application/x-php", ".php", text_formats.code("php")),
+    _text("powershell", "text/x-powershell", ".ps1 .psm1", text_formats.code("powershell")),
+    _text("ruby", "text/x-ruby", ".rb .rake .gemspec", text_formats.code("ruby")),
+    _text("scala", "text/x-scala", ".scala .sc", text_formats.code("scala")),
+    _text("sql", "application/sql", ".sql", text_formats.code("sql")),
+    _text("swift", "text/x-swift", ".swift", text_formats.code("swift")),
+    _text("zig", "text/x-zig", ".zig", text_formats.code("zig")),
+    _text("css", "text/css", ".css .scss .less", text_formats.text),
+    _text("json", "application/json", ".json", text_formats.text),
+    _text("toml", "application/toml", ".toml .ini .cfg", text_formats.text),
+    _text("xml", "application/xml", ".xml .xsd", text_formats.text),
+    _text("yaml", "application/yaml", ".yaml .yml", text_formats.text),
     _text("subtitles", "text/vtt", ".srt .vtt", subtitles.parse),
     Loader("eml", "message/rfc822", (".eml",), mail.parse),
     Loader(
@@ -212,8 +214,10 @@ def sniff(raw: bytes, suffix: str = "") -> str:
 
 def _is_pdf(raw: bytes, by_suffix: str) -> bool:
     """Return whether a file is a PDF: its mark can follow other bytes, but a text can mention it."""
+    if raw.startswith(b"%PDF-"):
+        return True
     is_text = by_suffix in _BUILT_IN and _LOADERS[by_suffix].is_text
-    return raw.startswith(b"%PDF-") or (not is_text and b"%PDF-" in raw[:1024])
+    return b"%PDF-" in raw[:1024] and not is_text and (by_suffix == "pdf" or content.is_binary(raw))
 
 
 def _sniff_zip(raw: bytes, suffix: str) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from html import unescape
 
 from ragfile.ingest.loaders.contract import Extracted, Limits
-from ragfile.ingest.loaders.plain import decode
+from ragfile.ingest.loaders.text_formats import decode
 from ragfile.types import Errors
 
 # A tag ends before the next "<", and a quoted value is short, so no input makes long scans repeat.

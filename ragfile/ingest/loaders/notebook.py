@@ -8,7 +8,7 @@ from typing import TypeGuard, cast
 
 from ragfile.ingest.loaders.contract import Extracted, Limits, LoadError
 from ragfile.ingest.loaders.markup import MarkdownLines
-from ragfile.ingest.loaders.plain import decode
+from ragfile.ingest.loaders.text_formats import decode
 from ragfile.ingest.markdown_titles import markdown_title
 from ragfile.types import Errors, Metadata
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ragfile.ingest.loaders.contract import Extracted, Limits
 from ragfile.ingest.loaders.front_matter import tags_of
 from ragfile.ingest.loaders.markup import MarkdownLines
-from ragfile.ingest.loaders.plain import decode
+from ragfile.ingest.loaders.text_formats import decode
 from ragfile.types import Errors
 
 _HEADING = re.compile(

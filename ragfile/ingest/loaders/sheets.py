@@ -15,7 +15,7 @@ from xml.etree.ElementTree import Element
 
 from ragfile.ingest.loaders.contract import Extracted, LimitError, Limits, LoadError, Part
 from ragfile.ingest.loaders.office import Package, bounded
-from ragfile.ingest.loaders.plain import NAME
+from ragfile.ingest.loaders.text_formats import NAME
 
 _S = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _R = "{http://schemas.openxmlformats.org/officeDocument/2006/relationships}"

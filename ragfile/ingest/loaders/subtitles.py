@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from ragfile.ingest.loaders.contract import Extracted, Limits, LoadError, Part
-from ragfile.ingest.loaders.plain import decode
+from ragfile.ingest.loaders.text_formats import decode
 from ragfile.types import Errors
 
 TOGETHER = 1000  # characters of consecutive cues in one part

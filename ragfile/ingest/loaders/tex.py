@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ragfile.ingest.loaders.contract import Extracted, Limits
 from ragfile.ingest.loaders.markup import MarkdownLines
-from ragfile.ingest.loaders.plain import decode
+from ragfile.ingest.loaders.text_formats import decode
 from ragfile.types import Errors
 
 _LEVELS = {

@@ -62,7 +62,22 @@ def files(tmp_path_factory):
         w.upsert([{"id": f"{x}twin", "text": "drain the node " * 30} for x in "ACEGZ"])
     half = make(folder / "half.ragfile", embedder="default", precision=16)
     words = make(folder / "words.ragfile")
-    return {"several": several, "half": half, "words": words, "mixed": mixed(folder)}
+    code = source_code(folder / "code.ragfile")
+    return {"several": several, "half": half, "words": words, "mixed": mixed(folder), "code": code}
+
+
+def source_code(path):
+    """A file in which most documents are source code, in two segments."""
+    paths = [f"{folder}/{name}" for folder in ("src", "tests", "Core/examples", "größe") for name in
+             ("drain.py", "clusterKey.ts", "test_node.go", "secret.md", "__init__.py")]  # fmt: skip
+    named = [one | {"id": path} for one, path in zip(documents(5, 20), paths, strict=True)]
+    with ragfile.create(
+        path, embedder="default", chunking=ragfile.Policy(size=300, overlap=50)
+    ) as w:
+        w.add_documents(named[:12])
+    with ragfile.edit(path) as w:
+        w.add_documents(named[12:])
+    return path
 
 
 def mixed(folder):
@@ -133,7 +148,7 @@ def expected(hits):
 
 
 @pytest.mark.filterwarnings("ignore::ragfile.errors.FilterWarning")
-@pytest.mark.parametrize("name", ["several", "half", "words", "mixed"])
+@pytest.mark.parametrize("name", ["several", "half", "words", "mixed", "code"])
 def test_searches_give_the_same_passages_and_score_bits(files, name):
     rng = random.Random(name)
     with ragfile.open(files[name]) as rf, Reader(files[name]) as there:

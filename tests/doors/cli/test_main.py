@@ -2,10 +2,15 @@
 
 import json
 import os
+import subprocess
+import sys
 
+import click
 import pytest
 
 import ragfile
+from ragfile.doors.cli.main import Doors
+from ragfile.doors.cli.main import ragfile as command_line
 
 
 def test_a_search_without_hits_says_so_beside_the_output(run, kb):
@@ -28,6 +33,20 @@ def test_a_file_that_is_not_there_is_one_line_with_its_name(run, tmp_path):
     assert code == 1
     advice = f"`ragfile build FOLDER -o {path}` makes one"
     assert err == f"ragfile: {path}: No such file or directory; {advice}\n"
+
+
+def test_bytes_of_a_dead_writer_are_no_damage_and_compaction_removes_them(run, kb, tmp_path):
+    size = kb.stat().st_size
+    with kb.open("ab") as file:
+        file.write(b"x" * 5000)
+    code, out, err = run("verify", kb, "--full")
+    assert (code, "good" in out, "5,000 bytes after the newest commit" in err) == (0, True, True)
+    assert run("add", kb, tmp_path / "docs", "--tag", "again")[0] == 0
+    assert run("delete", kb, "nothing")[0] == 1
+    assert json.loads(run("verify", kb, "--json")[1])["tail"] >= 5000
+    assert run("compact", kb)[0] == 0
+    assert kb.stat().st_size == size
+    assert json.loads(run("verify", kb, "--json")[1])["tail"] == 0
 
 
 def test_a_folder_in_the_place_of_a_file_is_one_line_that_says_what_to_do(run, tmp_path):
@@ -146,6 +165,18 @@ def test_a_sync_lists_files_that_cannot_be_read_as_failures_alone(run, kb, tmp_p
     assert "+ bad.docx" not in out
     assert "nothing to do" in out
     assert "bad.docx" in err
+
+
+def test_the_ways_to_add_a_second_folder_that_the_message_names(run, kb, tmp_path):
+    (tmp_path / "more").mkdir()
+    name = next(path.name for path in (tmp_path / "docs").glob("*.md"))
+    (tmp_path / "more" / name).write_text("Another text of this name.")
+    code, _, err = run("add", kb, tmp_path / "more")
+    assert (code, f"({name}): pass --replace" in err, "--prefix NAME to" in err) == (1, True, True)
+    code, out, _ = run("add", kb, tmp_path / "more", "--prefix", "more")
+    assert (code, f"+ more/{name}" in out) == (0, True)
+    code, out, _ = run("add", kb, tmp_path / "more", "--replace")
+    assert (code, f"~ {name}" in out) == (0, True)
 
 
 def test_a_build_that_could_not_read_a_source_says_so_by_its_exit_code(run, kb, tmp_path):
@@ -291,3 +322,38 @@ def test_the_list_of_commands_cuts_no_sentence(run):
     commands = out.partition("Commands:")[2].strip().splitlines()
     assert len(commands) > 10
     assert [line for line in commands if not line.endswith(".") or line.endswith("...")] == []
+
+
+def test_a_search_tells_whether_the_file_can_answer(run, kb):
+    _, _, err = run("search", kb, "how do I bake pancakes?")
+    assert "ragfile: weak support for an answer; no passage has: bake, pancakes" in err
+    _, out, _ = run("search", kb, "how do I bake pancakes?", "--json")
+    found = json.loads(out)
+    assert found["support"]["strength"] == "weak"
+    assert found["missing"][found["hits"][0]["id"]] == ["bake", "pancakes"]
+
+
+def test_numpy_starts_no_pool_of_threads_unless_the_user_wants_one(run, kb, monkeypatch):
+    monkeypatch.delenv("OPENBLAS_NUM_THREADS", raising=False)
+    run("info", kb)
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "1"
+    monkeypatch.setenv("OPENBLAS_NUM_THREADS", "2")
+    run("info", kb)
+    assert os.environ["OPENBLAS_NUM_THREADS"] == "2"
+
+
+@pytest.mark.parametrize("name", sorted(Doors.PLACES))
+def test_the_list_of_commands_has_the_first_line_of_each(name):
+    command = command_line.get_command(click.Context(command_line), name)
+    assert Doors.LINES[name] == command.get_short_help_str(200)
+
+
+def test_listing_the_commands_imports_none_of_them():
+    code = (
+        "import sys, click\n"
+        "from ragfile.doors.cli.main import ragfile\n"
+        "ragfile.get_help(click.Context(ragfile))\n"
+        "print('numpy' in sys.modules, 'ragfile.doors.cli.search' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False", "False"]

@@ -6,9 +6,10 @@ import click
 import pytest
 
 import ragfile
+from ragfile.answer.excerpt_lines import ExcerptLine
+from ragfile.answer.file_lines import LineRange
 from ragfile.doors.cli.shown_hits import Home, marked, openable, where
 from ragfile.records import Hit, Span
-from ragfile.search.excerpts import Excerpt
 
 
 def hit(source, **metadata):
@@ -20,9 +21,10 @@ def test_a_hit_says_its_page_slide_row_or_line(tmp_path):
     assert where(hit("/x/a.pdf", page=3), Home(kb)) == "/x/a.pdf, page 3"
     assert where(hit("/x/a.pptx", slide=2), Home(kb)) == "/x/a.pptx, slide 2"
     assert where(hit("/x/a.csv", row=9), Home(kb)) == "/x/a.csv, row 9"
-    assert where(hit("/x/a.py", symbol="f", line=12), Home(kb)) == "/x/a.py:12"
-    assert where(hit("/x/a.md"), Home(kb)) == "/x/a.md:3-7"
-    assert where(hit("", page="3"), Home(kb)) == "a:3-7"
+    assert where(hit("/x/a.md"), Home(kb), LineRange(12, 12)) == "/x/a.md:12"
+    assert where(hit("/x/a.md"), Home(kb), LineRange(12, 14)) == "/x/a.md:12-14"
+    assert where(hit("/x/a.md"), Home(kb)) == "/x/a.md"
+    assert where(hit("", page="3"), Home(kb)) == "a"
 
 
 def test_a_source_opens_from_another_folder(tmp_path, monkeypatch):
@@ -42,9 +44,9 @@ def test_a_source_opens_from_another_folder(tmp_path, monkeypatch):
 
 
 def test_the_questions_words_are_marked_and_nothing_controls_the_terminal():
-    found = Excerpt("a\n key \x1b[31m here", 0, 17, [Span(3, 6)])
+    found = ExcerptLine("a\tkey \x1b[31m here", [Span(2, 5)])
     shown = marked(found)
-    assert click.unstyle(shown) == "a key \ufffd[31m here"
+    assert click.unstyle(shown) == "a   key \ufffd[31m here"
     assert click.style("key", bold=True, underline=True) in shown
 
 
@@ -61,3 +63,38 @@ def test_marks_are_for_terminals(tmp_path, is_terminal):
     )
     assert ("\x1b[1m\x1b[4mrotated" in run.stdout) == is_terminal
     assert "Keys are rotated." in click.unstyle(run.stdout)
+
+
+def test_source_code_is_printed_with_lines_that_show_takes(tmp_path, run):
+    (tmp_path / "src").mkdir()
+    functions = (f"def f{i}():\n\n\n\n\n    return {i}\n" for i in range(200))
+    (tmp_path / "src" / "a.py").write_text("".join(functions))
+    path = tmp_path / "kb.ragfile"
+    ragfile.build(tmp_path / "src", path, embedder="none")
+    _, out, _ = run("search", path, "f150", "-k", "1")
+    place = next(word for word in out.split() if "a.py:" in word)
+    first, last = (int(line) for line in place.rpartition(":")[2].split("-"))
+    code, shown, _ = run("show", path, place)
+    lines = (tmp_path / "src" / "a.py").read_text().splitlines()[first - 1 : last]
+    assert code == 0
+    printed = [row.split("  ", 1)[1].strip() for row in map(str.strip, out.splitlines()[1:]) if row]
+    assert printed == [one.strip() for one in lines if one]
+    assert set(lines) <= set(shown.splitlines())
+    assert "def f150():" in lines
+
+
+def test_a_file_of_another_folder_with_the_same_name_is_not_the_source(tmp_path, monkeypatch):
+    for folder in ("sub", "other"):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "README.md").write_text("# Bandicoots\n")
+    monkeypatch.chdir(tmp_path / "other")
+    found = openable("sub/README.md", str(tmp_path / "k.ragfile"))
+    assert os.path.samefile(found, tmp_path / "sub/README.md")
+    monkeypatch.chdir(tmp_path / "sub")
+    assert openable("sub/README.md", str(tmp_path / "k.ragfile")) == "README.md"
+
+
+def test_the_sources_of_a_file_url_lie_beside_its_file(tmp_path, monkeypatch):
+    (tmp_path / "a.md").write_text("# A\n")
+    monkeypatch.chdir(tmp_path)
+    assert openable("a.md", (tmp_path / "k.ragfile").as_uri()) == "a.md"

@@ -46,6 +46,19 @@ def test_the_tools_take_at_most_300_tokens_of_a_model(server):
 QUESTIONS = ["how often are keys rotated?", "restart a pod", "night", "日本語", "zzz", "line 7"]
 
 
+def test_a_search_tells_a_model_that_nothing_supports_an_answer(call):
+    weak = call("search", query="how do I bake pancakes?")
+    assert (
+        "Note: weak support for an answer; no passage has: bake, pancakes."
+        in (weak["content"][0]["text"])
+    )
+    assert weak["structuredContent"]["support"]["strength"] == "weak"
+    first = weak["structuredContent"]["hits"][0]
+    assert weak["structuredContent"]["missing"][first["id"]] == ["bake", "pancakes"]
+    strong = call("search", query="rotate the keys")
+    assert "support for an answer" not in strong["content"][0]["text"]
+
+
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_a_search_finds_what_the_library_finds(call, path, question):
     with ragfile.open(path) as rf:
@@ -299,3 +312,11 @@ def test_a_writer_elsewhere_is_named(path):
     with ragfile.edit(path):
         result = writing("put", id="x", text="y")
     assert (result["isError"], str(path) in said(result)) == (True, False)
+
+
+def test_passages_of_source_code_have_their_lines(tmp_path):
+    path = tmp_path / "code.ragfile"
+    ragfile.build([{"id": "keys.py", "text": "\n\ndef rotate(key):\n    return key[::-1]\n"}], path)
+    head = said(served(path)("search", query="rotate a key")).splitlines()[0]
+    assert head.startswith("[1] keys.py#0 ")
+    assert head.endswith(" (lines 3-4)")

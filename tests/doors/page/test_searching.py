@@ -5,6 +5,8 @@ from urllib.parse import urlencode
 import pytest
 from servers.page_server import PageServer, file_of
 
+import ragfile
+
 
 def ask(page, question):
     page.locator("#question").fill(question)
@@ -371,3 +373,16 @@ def test_a_word_that_passages_have_is_asked_for_as_it_is(server, visit):
     ask(page, "specim ")
     asked = [body for path, body in server.asked if path.endswith("/search")]
     assert [body.get("query_syntax") for body in asked] == [None] * len(asked)
+
+
+def test_a_file_without_vectors_answers_in_full_by_words(visit, tmp_path):
+    ragfile.build([page_file(tmp_path)], tmp_path / "words.ragfile", embedder="none")
+    with PageServer({"words": tmp_path / "words.ragfile"}) as server:
+        page = visit(f"{server.url}/?q=herons")
+        page.locator(".passage").first.wait_for()
+        assert page.locator(".degraded").count() == 0
+
+
+def page_file(folder):
+    (folder / "herons.md").write_text("# Birds\n\nHerons stand in the reeds.\n")
+    return folder / "herons.md"

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from servers.built_files import build_pages
 
-from ragfile.doors.server.capacity import Memory, Room, Shares, Turns
+from ragfile.doors.server.capacity import ReadBudget, Room, Shares, Turns
 from ragfile.doors.server.failures import HttpFailure
 
 TEXT = "A line of a large document about keys.\n\n" * 20_000
@@ -23,7 +23,7 @@ TEXT = "A line of a large document about keys.\n\n" * 20_000
 )
 def test_memory_is_never_exceeded_and_all_is_returned(limit, requests):
     async def run():
-        memory, held, most = Memory(limit), [0], [0]
+        memory, held, most = ReadBudget(limit), [0], [0]
 
         async def request(size, rounds):
             taken = await memory.take(size)
@@ -52,7 +52,7 @@ def test_memory_is_never_exceeded_and_all_is_returned(limit, requests):
 
 def test_memory_is_given_in_order():
     async def run():
-        memory, order = Memory(10), []
+        memory, order = ReadBudget(10), []
 
         async def request(name, size):
             taken = await memory.take(size)

@@ -5,6 +5,9 @@ import os
 
 import pytest
 
+from ragfile.doors.server.keys import KeyFile
+from ragfile.memory import Memory
+
 MODES = ["auto", "legacy", "2026-07-28"]
 
 
@@ -57,3 +60,32 @@ def test_tools_write_in_their_turn_and_see_a_folder_grow(serving, path, tmp_path
     os.replace(tmp_path / "new", tmp_path / "second.ragfile")
     assert call(server, "search", query="herons")["isError"]  # there is a choice now
     assert not call(server, "search", query="herons", file="second")["isError"]
+
+
+def memory_call(server, name, key="", **arguments):
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": name, "arguments": arguments, "_meta": STRUCTURED}}  # fmt: skip
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    return server.ask("POST", "/mcp/memory", body, headers).json
+
+
+def test_each_agent_has_a_key_that_its_memories_name(serving, tmp_path):
+    Memory(tmp_path / "team.ragfile").close()
+    keys = KeyFile(str(tmp_path / "keys.json"))
+    ada, bob, eve = keys.add("ada", "write"), keys.add("bob", "write"), keys.add("eve", "read")
+    server = serving(tmp_path / "team.ragfile", keys=keys.path, can_write=True)
+    memory_call(server, "remember", ada, text="The vault is on floor 3.")
+    memory_call(server, "remember", bob, text="The cellar is locked.")
+    found = memory_call(server, "recall", eve, question="Where is the vault?", k=2)
+    sources = {one["text"]: one["source"] for one in found["result"]["structuredContent"]["found"]}
+    assert sources == {"The vault is on floor 3.": "ada", "The cellar is locked.": "bob"}
+    refused = memory_call(server, "remember", eve, text="Eve was here.")
+    assert "unknown tool 'remember'" in refused["error"]["message"]
+
+
+def test_memories_need_a_key_like_everything_else(serving, tmp_path):
+    Memory(tmp_path / "team.ragfile").close()
+    keys = KeyFile(str(tmp_path / "keys.json"))
+    keys.add("ada", "write")
+    server = serving(tmp_path / "team.ragfile", keys=keys.path)
+    assert server.ask("POST", "/mcp/memory", {}).status == 401

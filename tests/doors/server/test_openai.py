@@ -229,5 +229,14 @@ def test_openais_own_client_works_unmodified(answering, rf):
     assert content.data[0].text == rf.document("pods.md").text
     with pytest.raises(openai.NotFoundError):
         client.chat.completions.create(model="nope", messages=messages)
+    changes = (
+        lambda: client.vector_stores.create(name="more"),
+        lambda: client.vector_stores.update("kb", name="more"),
+        lambda: client.vector_stores.delete("kb"),
+    )
+    for change in changes:
+        with pytest.raises(openai.APIStatusError, match="create one with `ragfile build`") as told:
+            change()
+        assert told.value.status_code == 405
     with pytest.raises(openai.UnprocessableEntityError):
         client.chat.completions.create(model="kb", messages=messages, temperature=9)

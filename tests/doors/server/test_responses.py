@@ -139,6 +139,9 @@ def test_the_conversation_and_the_instructions_reach_the_model(answering, chat):
     ({"tool_choice": {"type": "function", "name": "f"}}, "tool_choice"),
     ({"tools": [{"type": "file_search"}]}, "tools"),
     ({"background": True}, "background"), ({"temperature": 9}, "temperature"),
+    ({"store": "yes"}, "store"), ({"reasoning": "high"}, "reasoning"), ({"user": 7}, "user"),
+    ({"truncation": "sometimes"}, "truncation"), ({"top_p": 2}, "top_p"),
+    ({"parallel_tool_calls": "no"}, "parallel_tool_calls"),
 ])  # fmt: skip
 def test_a_request_for_something_else_is_refused_before_a_model_is_asked(
     answering, chat, wrong, param
@@ -207,8 +210,12 @@ def test_texts_are_ranked_as_the_library_ranks_them(server, built, place):
 
 
 @pytest.mark.parametrize(
-    "wrong", [{"documents": []}, {"documents": [{"image": "x"}]}, {"top_n": 0}]
-)
+    "wrong",
+    [
+        {"documents": []}, {"documents": [{"image": "x"}]}, {"top_n": 0}, {"query": ""},
+        {"query": " \n"},
+    ],
+)  # fmt: skip
 def test_a_wrong_ranking_is_422(server, wrong):
     body = {"query": "keys", "documents": ["a"]}
     assert server.post("/v1/rerank", body | wrong).status == 422
@@ -268,6 +275,21 @@ def test_pages_of_files_with_uploads_among_them_join_to_the_whole_list(writable)
             after = f"&after={quote(page['last_id'])}"
         assert found == whole
         assert len(whole) == 6
+
+
+def test_pages_of_uploads_join_to_the_whole_list_and_begin_after_a_known_file(writable):
+    names = [f"{number}.md" for number in range(3)]
+    ids = [uploaded(writable, name) for name in names]
+    for order in ("asc", "desc"):
+        whole = [one["id"] for one in writable.get(f"/v1/files?order={order}").json["data"]]
+        assert sorted(whole) == sorted(ids)
+        for at, after in enumerate(whole):
+            page = writable.get(f"/v1/files?order={order}&limit=1&after={after}").json
+            assert [one["id"] for one in page["data"]] == whole[at + 1 : at + 2]
+            assert page["has_more"] is (at + 2 < len(whole))
+    unknown = writable.get("/v1/files?after=nope")
+    assert (unknown.status, unknown.error["param"]) == (404, "after")
+    assert writable.get(f"/v1/files?purpose=other&after={ids[0]}").json["data"] == []
 
 
 def test_a_file_that_leaves_a_store_can_return_to_it(writable, path):

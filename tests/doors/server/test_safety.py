@@ -230,6 +230,21 @@ def test_a_body_has_a_limit_said_or_not(serving, path):
         assert connection.recv(100).startswith(b"HTTP/1.1 413")
 
 
+@pytest.mark.parametrize("is_declared", [True, False])
+def test_a_client_that_sends_more_than_the_limit_reads_why(server, is_declared):
+    connection = http.client.HTTPConnection(*server.socket.getsockname()[:2], timeout=20)
+    body = b" " * (24 << 20)
+    pieces = (body[at : at + (1 << 20)] for at in range(0, len(body), 1 << 20))
+    connection.request(
+        "POST", SEARCH, body if is_declared else pieces, {"Content-Type": "application/json"},
+        encode_chunked=not is_declared,
+    )  # fmt: skip
+    answer = connection.getresponse()
+    assert (answer.status, answer.headers["Connection"]) == (413, "close")
+    assert b"exceeds the limit of" in answer.read()
+    assert server.get("/v1/health").status == 200
+
+
 def test_a_body_that_does_not_come_is_not_waited_for(serving, path):
     server = serving(path, body_seconds=0.2)
     with socket.create_connection(server.socket.getsockname()) as connection:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from hashlib import sha256
 from urllib.parse import quote
 
@@ -342,6 +343,44 @@ def test_readers_do_not_wait_for_a_writer(server, path):
     thread.join(30)
     assert waiting[0].status == 200
     assert {"other", "x"} <= {d["id"] for d in server.get(f"{KB}/documents").json["documents"]}
+
+
+def wait_for_requests(server, count):
+    """Return when a server has so many requests besides this one."""
+    found = 0
+    while found < count:
+        metrics = server.get("/metrics").body.decode()
+        found = int(re.search(r"^ragfile_in_flight(?:{.*})? (\d+)", metrics, re.M)[1])
+
+
+def test_documents_that_wait_for_a_writer_share_a_commit(server, path):
+    """Each with its own answer; a change that fails leaves the others as they are."""
+    asked = [("PUT", f"{KB}/documents/d{i}", {"text": f"Number {i}."}) for i in range(8)]
+    asked.insert(3, ("DELETE", f"{KB}/documents/absent", None))
+    with ragfile.edit(path) as other, ThreadPoolExecutor(len(asked)) as pool:
+        other.upsert([{"id": "other", "text": "By another process."}])
+        waiting = [pool.submit(server.ask, *one) for one in asked]
+        wait_for_requests(server, len(asked))
+        other.close()
+        answers = [one.result() for one in waiting]
+    assert [a.status for a in answers] == [200, 200, 200, 404, 200, 200, 200, 200, 200]
+    assert len(ragfile.log(path)) < 2 + 8  # the file, and the commit of the other writer
+    assert {f"d{i}" for i in range(8)} <= {
+        d["id"] for d in server.get(f"{KB}/documents").json["documents"]
+    }
+
+
+def test_a_change_that_follows_an_upload_sees_its_documents(server, path, root):
+    """Jobs keep their order: a change shares no commit with those before another job."""
+    with ragfile.edit(path) as other, ThreadPoolExecutor(3) as pool:
+        other.upsert([{"id": "other", "text": "By another process."}])
+        first = pool.submit(server.ask, "PUT", f"{KB}/documents/a", {"text": "A."})
+        wait_for_requests(server, 1)
+        send(server, ("file", "note.md", "# Note\n\nHerons."))
+        last = pool.submit(server.ask, "DELETE", f"{KB}/documents/note.md")
+        wait_for_requests(server, 2)
+        other.close()
+        assert (first.result().status, last.result().status) == (200, 200)
 
 
 def test_a_delete_during_an_answer_does_not_harm_it(serving, path, root):

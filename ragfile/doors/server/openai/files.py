@@ -95,10 +95,11 @@ def files(service: Service, call: Call) -> dict[str, Any]:
     shown.sort(key=lambda one: (one["created_at"], one["id"]))
     if call.query.get("order", "desc") == "desc":
         shown.reverse()
-    ids = [one["id"] for one in shown]
-    first = ids.index(call.query["after"]) + 1 if call.query.get("after") in ids else 0
+    if "after" in call.query:
+        last = _shown(_known(service, call.query["after"], "after"))
+        shown = shown[shown.index(last) + 1 :] if last in shown else []
     limit = call.query.get("limit", MOST)
-    return page_of(shown[first : first + limit], has_more=first + limit < len(shown))
+    return page_of(shown[:limit], has_more=limit < len(shown))
 
 
 def file(service: Service, call: Call) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from ragfile.answer.passage_budget import estimate_tokens
 from ragfile.doors.server import schemas as s
+from ragfile.doors.server.failures import HttpFailure
 from ragfile.doors.server.openai.models import collection_of
 from ragfile.records import Candidate
 from ragfile.search.reranker import rerank as reranked
@@ -43,6 +44,8 @@ def rerank_body(settings: Settings) -> Schema:
 def rerank(service: Service, call: Call) -> dict[str, Any]:
     """Order texts by their relevance to a question."""
     body, name = s.given(call.body), collection_of(service, call)
+    if not body["query"].strip():
+        raise HttpFailure(422, "the query is blank: give the question's text", param="query")
     texts = [one if isinstance(one, str) else one["text"] for one in body["documents"]]
     rf = service.collections.at_commit(name)
     scores = _cosines(rf.embedder, body["query"], texts)

@@ -55,6 +55,9 @@ def response_body(settings: Settings) -> Schema:
         "max_output_tokens": s.POSITIVE, "tools": s.many(_tool(settings)),
         "tool_choice": {"anyOf": [s.TEXT, s.FREE]}, "include": s.many(s.TEXT),
         "text": {"type": "object", "properties": {"format": format_}}, "metadata": s.FREE,
+        "store": s.YES, "reasoning": s.FREE, "user": s.TEXT, "parallel_tool_calls": s.YES,
+        "truncation": {"type": "string", "enum": ["auto", "disabled"]},
+        "top_p": {"type": "number", "minimum": 0, "maximum": 1},
         "previous_response_id": s.NULL, "conversation": s.NULL,
         "background": {"type": "boolean", "enum": [False]},
     }  # fmt: skip
@@ -137,7 +140,7 @@ def _turn(item: str | dict[str, Any]) -> dict[str, str] | None:
     """Return an item of the input as a turn; None for one that has no text."""
     if isinstance(item, str):
         return {"role": "user", "content": item}
-    kind, role = item.get("type") or "message", item.get("role")
+    kind, role = item.get("type") or "message", str(item.get("role"))
     if kind in SKIPPED:
         return None
     if kind != "message" or role not in ("user", "assistant", *SYSTEM):

@@ -27,6 +27,9 @@ JOINED = ("and", "or")
 DEEPEST = 32
 FOUND, LARGEST = 10, 50  # results by default and at most, as in OpenAI's API
 FILES, MOST_FILES = 20, 100
+CREATED = (
+    "a vector store is a RAGFile: create one with `ragfile build`, and start the server with it"
+)
 STATUSES = {"queued": "in_progress", "indexed": "completed", "error": "failed"}
 LIST = s.shown(object=s.TEXT, data=s.many(s.FREE), has_more=s.YES)
 STORE = s.shown(id=s.TEXT, object=s.TEXT, name=s.TEXT, status=s.TEXT, file_counts=s.FREE)

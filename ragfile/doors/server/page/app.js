@@ -185,7 +185,9 @@ class Page {
 
   /** Returns the search options that are chosen on the page. */
   options() {
-    const mode = this.info.modes.includes(this.state.mode) ? this.state.mode : undefined;
+    const { modes } = this.info; // a file without vectors is asked by words, which is all of it
+    const usual = modes.includes("hybrid") ? undefined : modes[0];
+    const mode = modes.includes(this.state.mode) ? this.state.mode : usual;
     return { mode, where: this.filters.where(), tags: this.filters.tags };
   }
 

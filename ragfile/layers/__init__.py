@@ -1,0 +1,1 @@
+"""Several files that answer as one: each hides documents of those below it."""

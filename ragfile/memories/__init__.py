@@ -1,0 +1,1 @@
+"""What `ragfile.memory` is made of: statements about the world with their times, and turns of talks."""

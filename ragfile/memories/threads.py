@@ -1,0 +1,177 @@
+"""One memory: everything that was said about one matter, in order, with two clocks.
+
+A memory is a document, and each statement one of its chunks. So a search finds a memory by any of its
+wordings, also by a revised one, and all its other statements are in the rows beside it.
+
+Each statement has `at`, when it was said, and `since`, when it became true, up to an optional `until`.
+What was true at a moment, as known at another, is what the newest known statement says whose time
+includes the moment.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragfile.errors import CorruptError
+from ragfile.memories.moments import day_words, unstamped
+from ragfile.records import Chunk, Document
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from ragfile.file.row_segment import RowSegment, StoredDocument
+
+REMEMBERED, REVISED, CORRECTED, REPEATED = "remembered", "revised", "corrected", "repeated"
+KINDS = (REMEMBERED, REVISED, CORRECTED, REPEATED)
+CLOCKS = ("at", "since", "until")
+FIELDS = (*CLOCKS, "kind", "source")
+
+
+class Viewpoint(NamedTuple):
+    """From when the world is looked at, as stamps: what was true then, as known then ("" is now)."""
+
+    as_of: str
+    known_at: str
+    now: str
+
+
+class Statement(NamedTuple):
+    """What was said at a time; the moments are stamps, "" for an open end."""
+
+    text: str
+    at: str
+    since: str
+    until: str
+    kind: str
+    source: str
+
+    @classmethod
+    def stored(cls, text: str, metadata: dict[str, Any]) -> Statement:
+        """Return the statement of a chunk."""
+        if metadata.get("kind") not in KINDS:
+            return cls(text, "", "", "", "", "")  # the metadata of another document
+        values = [metadata.get(name, "") for name in FIELDS]
+        is_valid = all(type(value) is str for value in values)
+        if not is_valid or (values[3] and not (values[0] and values[1])):
+            raise CorruptError("a memory has no valid times", section="rag.meta")
+        return cls(text, *values)
+
+    def record(self) -> dict[str, str]:
+        """Return the metadata of the chunk."""
+        return {name: value for name, value in self._asdict().items() if value and name != "text"}
+
+
+@dataclass(slots=True)
+class MemoryThread:
+    """A memory as a writer changes it."""
+
+    id: str
+    about: str
+    tags: tuple[str, ...]
+    expires: str = ""  # a stamp, "" for never
+    statements: list[Statement] = field(default_factory=list[Statement])
+
+    @classmethod
+    def stored(cls, old: StoredDocument) -> MemoryThread:
+        """Return a memory of a file."""
+        fields = old.fields
+        metadata = fields.get("metadata", {})
+        found = StoredStatements(old.segment, old.rows).whole()
+        about, expires = metadata.get("about", ""), metadata.get("expires", "")
+        return cls(old.id, about, tuple(fields.get("tags", ())), expires, found)
+
+    @staticmethod
+    def is_stored(old: StoredDocument) -> bool:
+        """Return whether a document of a file is a memory."""
+        said = StoredStatements(old.segment, old.rows)
+        return len(said) > 0 and bool(said[0].kind)
+
+    def last(self, at: str) -> Statement:
+        """Return the last statement up to a stamp, or the first of all."""
+        before = [statement for statement in self.statements if statement.at <= at]
+        return before[-1] if before else self.statements[0]
+
+    def wordings(self, at: str) -> list[Statement]:
+        """Return the last statement up to a stamp that is no repeat, with its repeats since."""
+        found: list[Statement] = []
+        for statement in self.statements:
+            if statement.at <= at:
+                found = [*(found if statement.kind == REPEATED else ()), statement]
+        return found
+
+    def parts(self) -> tuple[Document, list[Chunk]]:
+        """Return the document and its chunks."""
+        texts = [statement.text for statement in self.statements]
+        named = {"about": self.about, "headers": self.about, "expires": self.expires}
+        metadata = {name: value for name, value in named.items() if value}
+        document = Document(self.id, "\n".join(texts), "", metadata, self.tags)
+        chunks: list[Chunk] = []
+        start = 0
+        for index, statement in enumerate(self.statements):
+            own = {**statement.record(), "day": day_words(unstamped(statement.since))}
+            end = start + len(statement.text)
+            chunks.append(Chunk(self.id, index, statement.text, self.tags, own, start, end))
+            start = end + 1
+        return document, chunks
+
+
+class StoredStatements:
+    """The statements of a memory in a file, in the order of `at`; each is read when it is asked for."""
+
+    __slots__ = ("_rows", "_segment")
+
+    def __init__(self, segment: RowSegment, rows: Sequence[int]) -> None:
+        self._segment, self._rows = segment, rows
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def __getitem__(self, index: int) -> Statement:
+        """Return a statement without its text."""
+        chunk = self._segment.records.chunk(self._rows[index])
+        own = self._segment.fields(chunk.meta_at, chunk.meta_size)
+        return Statement.stored("", own.get("metadata", {}))
+
+    def text(self, index: int) -> str:
+        """Return the text of a statement."""
+        return self._segment.passage(self._rows[index])[0]
+
+    def whole(self) -> list[Statement]:
+        """Return all statements with their texts."""
+        return [self[i]._replace(text=self.text(i)) for i in range(len(self))]
+
+
+class Holding(NamedTuple):
+    """The statement that holds from a viewpoint, its number, and when it stopped to hold ("" if not yet)."""
+
+    statement: Statement
+    number: int
+    end: str
+
+
+def holding(said: StoredStatements, view: Viewpoint) -> Holding | None:
+    """Return what holds from a viewpoint.
+
+    Without a moment, it is the clock's, or that of the last statement if a writer's clock was ahead.
+    A statement about a past period ends without a trace. One that ends later than it was said is
+    the last word: after its end, nothing is known.
+    """
+    when, later = view.as_of, list[str]()  # begins of what was said later
+    for number in reversed(range(len(said))):
+        one = said[number]
+        if not one.kind:
+            return None  # a chunk of another document
+        when = when or max(view.now, one.at)
+        if view.known_at and one.at > view.known_at:
+            continue
+        if one.since <= when:
+            if not one.until or when <= one.until:
+                ends = [begin for begin in (*later, one.until) if begin > one.since]
+                return Holding(one, number, min(ends) if ends else "")
+            if one.until > one.at:
+                return None
+            continue
+        later.append(one.since)
+    return None

@@ -1,0 +1,85 @@
+"""Whether the passages of an answer support one: the share of the question's terms that one passage has.
+
+Terms are weighed by their rarity in the file. A passage's header path counts as text. Keywords name what they seek, so
+one passage should have nearly all of them; a sentence paraphrases. Long questions need a smaller share, because no
+passage has half of thirty words. A passage without the words can still be near in meaning.
+
+docs/guides/read-a-score.md explains the words "strong", "fair" and "weak"; bench/eval.md measures them.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from ragfile.records import Support
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from ragfile.records import Hit
+    from ragfile.search.question_terms import QuestionTerms
+    from ragfile.search.retrieval import Retrieval
+
+KEYWORDS, SENTENCE = 0.7, 0.45  # the share that one passage needs
+SHORT = 4  # terms; a question with more needs less
+FALL = 0.5  # how fast the needed share falls with the number of terms
+STRONG = 0.9
+NEAR = 9.0  # deviations above the mean of the sample
+LOOKED_AT = 5  # passages
+
+
+class AskedQuestion(NamedTuple):
+    """A question of an open file. `is_embedded` tells whether its vector is its own, not the caller's."""
+
+    retrieval: Retrieval
+    question: str
+    is_embedded: bool
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return type(None), ()  # a pickled answer has no open file
+
+    @property
+    def terms(self) -> QuestionTerms:
+        """The terms of the question."""
+        from ragfile.search.question_terms import question_terms  # no search needs it
+
+        return question_terms(self.retrieval.rows, self.question)
+
+    def missing(self, hit: Hit) -> list[str]:
+        """Return the question's words that a passage does not have, in order."""
+        terms = self.terms
+        return _words(terms, set(terms.weights) - terms.held(_with_path(hit)))
+
+    def support(self, hits: Sequence[Hit]) -> Support:
+        """Return how much of the question the first hits have."""
+        terms = self.terms
+        held = [terms.held(_with_path(hit)) for hit in hits[:LOOKED_AT]]
+        whole = terms.weight(terms.weights) or 1.0
+        share = max(map(terms.weight, held), default=0.0) / whole
+        return Support(
+            share=share, needed=needed(self.question, len(terms.weights)),
+            missing=(*_words(terms, set(terms.weights).difference(*held)),), terms=len(terms.weights),
+            is_near=self.is_embedded and self.nearness(hits) >= NEAR, strong=STRONG,
+        )  # fmt: skip
+
+    def nearness(self, hits: Sequence[Hit]) -> float:
+        """Return how many deviations the nearest hit is above the sample's mean; -inf without vectors."""
+        return self.retrieval.nearness(self.question, hits)
+
+
+def _words(terms: QuestionTerms, some: set[str]) -> list[str]:
+    """Return the words of some terms in the question's order, each once."""
+    return list(dict.fromkeys(word for term, word in terms.words.items() if term in some))
+
+
+def needed(question: str, terms: int) -> float:
+    """Return the share of a question's terms that one passage needs."""
+    from ragfile.search.function_words import is_question
+
+    share = SENTENCE if is_question(question) else KEYWORDS
+    return float(share * min(1.0, SHORT / max(1, terms)) ** FALL)
+
+
+def _with_path(hit: Hit) -> str:
+    path = hit.metadata.get("headers")
+    return f"{path}\n{hit.text}" if isinstance(path, str) else hit.text

@@ -1,0 +1,48 @@
+"""Make an empty file: a layer over others, or the first of a user."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from typing import TYPE_CHECKING, cast
+
+from ragfile.ground import system
+from ragfile.write.compaction import rewrite
+from ragfile.write.writer import create
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from ragfile.embedding.protocol import Embedder
+    from ragfile.layers.agreement import Layer
+    from ragfile.search.file_rows import FileRows
+    from ragfile.types import StrPath
+
+NOT_SHARED = (  # settings
+    "labels", "selection", "layout", "signed", "keep", "first_generation", "memory",
+)  # fmt: skip
+
+
+def create_layer(path: StrPath, base: Layer) -> None:
+    """Make an empty file with the settings of another, unless the path exists."""
+
+    def write(made: str) -> None:
+        rewrite(made, cast("FileRows", base), (), without=NOT_SHARED)
+
+    _make(path, write)
+
+
+def create_default(path: StrPath, embedder: str | Embedder | None) -> None:
+    """Make an empty file with the default settings, unless the path exists."""
+    _make(path, lambda made: create(made, embedder=embedder or "default").close())
+
+
+def _make(path: StrPath, write: Callable[[str], None]) -> None:
+    """Write a file beside its name, and give it the name at once if that is free."""
+    made = system.unused_path(os.path.dirname(os.path.abspath(path)), ".new-", ".ragfile")
+    try:
+        write(made)
+        system.link_new(made, path)
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            system.remove(made)
