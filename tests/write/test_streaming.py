@@ -67,7 +67,7 @@ def own():
         return next(int(line.split()[1]) << 10 for line in file if line.startswith("VmData"))
 
 def limited(act):
-    limit = own() + (16 << 20) + each * count
+    limit = own() + (32 << 20) + each * count  # the allocator itself takes some megabytes, more on some runs
     resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.RLIM_INFINITY))
     act()
 
