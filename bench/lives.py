@@ -353,7 +353,7 @@ class Teller:
         return write
 
     def _correct(self, fact, at):
-        return self._change(fact, at, is_correction=True)
+        return self._change(fact, at, correction=True)
 
     def _repeat(self, fact, at):
         if fact.id == "?":

@@ -25,6 +25,7 @@ _HOMES = {
     "Hit": "records",
     "Hits": "records",
     "KnowledgeBase": "knowledge_base",
+    "Layers": "layers.open_layers",
     "Limits": "ingest.loaders.contract",
     "LockedError": "errors",
     "Model": "embedding.protocol",
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
     from ragfile.ingest.chunker import Policy as Policy
     from ragfile.ingest.loaders.contract import Limits as Limits
     from ragfile.knowledge_base import KnowledgeBase as KnowledgeBase
+    from ragfile.layers.open_layers import Layers as Layers
     from ragfile.opener import edit as edit
     from ragfile.opener import open as open
     from ragfile.opener import sign as sign

@@ -49,7 +49,7 @@ class Folder:
         max_bytes: Bytes of files that stay open; they count as addresses, not as memory.
         over: Layers below every file, the lowest first: paths, or knowledge bases that are open.
         create: Whether a write makes a file that does not exist.
-        like: A file whose settings new files get. Defaults to the lowest layer, else the default model.
+        template: A file whose settings new files get. Defaults to the lowest layer, else the default model.
         embedder: The embedder of questions and texts, which all files share. Defaults to the model
             that each file records.
         embedding_cache: A folder for vectors of slow embedders.
@@ -62,7 +62,7 @@ class Folder:
     def __init__(
         self, path: StrPath, *, max_open: int = 1000, max_bytes: int = 64 << 30,
         over: Sequence[StrPath | KnowledgeBase] = (), create: bool = False,
-        like: StrPath | None = None, embedder: str | Embedder | None = None,
+        template: StrPath | None = None, embedder: str | Embedder | None = None,
         embedding_cache: StrPath | bool | None = None, offline: bool = False,
     ) -> None:  # fmt: skip
         self.path = os.path.abspath(path)
@@ -72,7 +72,7 @@ class Folder:
             raise TypeError("over= is a list of layers, the lowest first, not one path")
         self._most_open = min(whole(max_open, "max_open", 1), MOST_OPEN)
         self._most_bytes = whole(max_bytes, "max_bytes", 1)
-        self._creates, self._like, self._embedder = create, like, embedder
+        self._creates, self._template, self._embedder = create, template, embedder
         self._cache, self._offline = embedding_cache, offline
         self._lock = ForkSafeLock()
         self._kept: OrderedDict[str, KeptFile] = OrderedDict()
@@ -88,7 +88,7 @@ class Folder:
         self.close()
 
     def __contains__(self, name: str) -> bool:
-        return os.path.exists(self.file(name))
+        return os.path.exists(self.path_of(name))
 
     def __repr__(self) -> str:
         return f"<Folder {self.path}, {len(self._kept)} files open>"
@@ -100,7 +100,7 @@ class Folder:
             names = [e.name.removesuffix(SUFFIX) for e in files]
         return sorted(name for name in names if _is_name(name))
 
-    def file(self, name: str) -> str:
+    def path_of(self, name: str) -> str:
         """Return the path of a file, which need not exist.
 
         Raises:
@@ -135,7 +135,7 @@ class Folder:
         try:
             kept.opened.refresh()
         except FileNotFoundError:
-            self.forget(name)
+            self.evict(name)
             return self._keep(name).at_commit()
         return kept.opened.at_commit()
 
@@ -147,7 +147,7 @@ class Folder:
 
     def _keep(self, name: str) -> KnowledgeBase:
         """Open a file, and keep it open."""
-        path = self.file(name)
+        path = self.path_of(name)
         try:
             opened = self._opened(path)
             size = os.path.getsize(path)
@@ -173,12 +173,12 @@ class Folder:
         )  # fmt: skip
 
     def _drop(self, name: str) -> None:
-        """Forget an open file; the lock is held."""
+        """Drop an open file; the lock is held."""
         kept = self._kept.pop(name, None)
         self._bytes -= 0 if kept is None else kept.size
 
-    def forget(self, name: str) -> None:
-        """Keep a file open no longer, for example before it is deleted."""
+    def evict(self, name: str) -> None:
+        """Drop a file from the open ones, for example before you delete it."""
         with self._lock:
             self._drop(name)
 
@@ -223,7 +223,7 @@ class Folder:
 
     def _made(self, name: str) -> str:
         """Return the path of a file to write, which is made if that is allowed."""
-        path = self.file(name)
+        path = self.path_of(name)
         if os.path.exists(path):
             return path
         if not self._creates:
@@ -231,9 +231,9 @@ class Folder:
             raise FileNotFoundError(errno.ENOENT, why, path)
         from ragfile.write.new_layer import create_default, create_layer
 
-        if self._like is not None:
-            with open_passages(self._like) as like:
-                create_layer(path, like.rows)
+        if self._template is not None:
+            with open_passages(self._template) as template:
+                create_layer(path, template.rows)
         elif self._over:
             create_layer(path, self._over[0].rows)
         else:

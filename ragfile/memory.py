@@ -121,13 +121,13 @@ class MemoryBatch:
         return self._edit.remember(told, about, tuple(tags), _life(ttl), same_as)
 
     def revise(
-        self, id: str, text: str, *, is_correction: bool = False, source: str = "",
+        self, id: str, text: str, *, correction: bool = False, source: str = "",
         at: Moment | None = None, valid_from: Moment | None = None,
         valid_until: Moment | None = None, ttl: Duration | None = None,
     ) -> Remembered:  # fmt: skip
         """Store what holds from now on."""
         told = Told(text, _said(at, self._now), valid_from, valid_until, source)
-        return self._edit.revise(id, told, is_correction, _life(ttl))
+        return self._edit.revise(id, told, correction, _life(ttl))
 
     def log_turn(self, session: str, who: str, text: str, at: Moment | None = None) -> str:
         """Store a turn of a conversation."""
@@ -242,7 +242,7 @@ class Memory:
         return self._run(lambda changes: changes.remember(told, about, labels, life, same_as))
 
     def revise(
-        self, id: str, text: str, *, is_correction: bool = False, source: str = "",
+        self, id: str, text: str, *, correction: bool = False, source: str = "",
         at: Moment | None = None, valid_from: Moment | None = None,
         valid_until: Moment | None = None, ttl: Duration | None = None,
     ) -> Remembered:  # fmt: skip
@@ -251,7 +251,7 @@ class Memory:
         Args:
             id: The memory.
             text: The new statement.
-            is_correction: The last statement was never true: the new one takes over its `valid_from`.
+            correction: The last statement was never true: the new one takes over its `valid_from`.
             source: Where it comes from.
             at: When it was said. Defaults to now.
             valid_from: Since when it is true. Defaults to `at`.
@@ -264,7 +264,7 @@ class Memory:
         """
         told = Told(text, _said(at, self._clock()), valid_from, valid_until, source)
         life = _life(ttl)
-        return self._run(lambda changes: changes.revise(id, told, is_correction, life))
+        return self._run(lambda changes: changes.revise(id, told, correction, life))
 
     def log_turn(self, session: str, who: str, text: str, at: Moment | None = None) -> str:
         """Store the next turn of a conversation, and return its id.

@@ -48,7 +48,7 @@ def test_a_file_is_opened_by_its_name(users):
 )  # fmt: skip
 def test_a_name_cannot_lead_out_of_the_folder(users, name):
     folder = ragfile.Folder(users, create=True)
-    for call in (folder.open, folder.edit, folder.file, folder.__contains__):
+    for call in (folder.open, folder.edit, folder.path_of, folder.__contains__):
         with pytest.raises(ValueError, match="is not the name of a file"):
             call(name)
     with pytest.raises(ValueError, match="is not the name of a file"):
@@ -98,7 +98,7 @@ def test_each_opening_sees_the_newest_commit_and_keeps_it(users):
 def test_a_deleted_file_is_missed_and_a_new_one_found(users):
     folder = ragfile.Folder(users)
     folder.open("user0")
-    os.replace(folder.file("user0"), folder.file("moved"))
+    os.replace(folder.path_of("user0"), folder.path_of("moved"))
     with pytest.raises(FileNotFoundError):
         folder.open("user0")
     assert texts(folder.open("moved")) == ["User 0 drinks tea."]
@@ -106,7 +106,7 @@ def test_a_deleted_file_is_missed_and_a_new_one_found(users):
 
 def test_the_first_write_makes_a_file_if_that_is_allowed(users):
     folder = ragfile.Folder(
-        users, create=True, like=os.path.join(users, "user0.ragfile"), embedder=Hashed()
+        users, create=True, template=os.path.join(users, "user0.ragfile"), embedder=Hashed()
     )
     folder.change("new", put("a", "Some coffee."))
     assert texts(folder.open("new"), "coffee") == ["Some coffee."]

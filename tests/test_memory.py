@@ -74,7 +74,7 @@ def test_what_was_known_at_a_date_ignores_what_was_said_later(memory):
 
 def test_a_correction_holds_since_the_statement_that_was_never_true(memory):
     home = memory.remember(PARIS, at="2026-01-10").id
-    memory.revise(home, ROME, at="2026-03-02", is_correction=True)
+    memory.revise(home, ROME, at="2026-03-02", correction=True)
     found = memory.recall(HOME, as_of="2026-01-15")
     assert texts(found) == [ROME]
     assert found[0].since == datetime(2026, 1, 10, tzinfo=UTC)

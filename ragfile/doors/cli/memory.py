@@ -73,8 +73,8 @@ _OPTIONS = {
     "at": _option("--at", metavar="TIME", help="When it was said. Default: now."),
     "source": _option("--source", default="", help="Where it comes from."),
     "tag": _option("--tag", "tags", multiple=True, help="Label; can be repeated."),
-    "from": _option("--from", "valid_from", metavar="TIME", help="Since when it is true."),
-    "until": _option("--until", "valid_until", metavar="TIME", help="Until when it is true."),
+    "valid-from": _option("--valid-from", metavar="TIME", help="Since when it is true."),
+    "valid-until": _option("--valid-until", metavar="TIME", help="Until when it is true."),
     "ttl": _option("--ttl", metavar="DURATION", help="How long to remember it, such as 30d."),
 }
 
@@ -87,7 +87,7 @@ def _given(options: Options) -> dict[str, Any]:
 @memory_command.command("remember")
 @_file_argument
 @click.argument("text")
-@_options("about", "tag", "source", "at", "from", "until", "ttl")
+@_options("about", "tag", "source", "at", "valid-from", "valid-until", "ttl")
 @click.option("--same-as", metavar="ID", help="Memory that it repeats in other words.")
 @click.option(
     "--retention", metavar="DURATION",
@@ -107,8 +107,8 @@ def remember_command(
 @_file_argument
 @click.argument("id")
 @click.argument("text")
-@_options("source", "at", "from", "until", "ttl")
-@click.option("--correction", "is_correction", is_flag=True, help="The last one was never true.")
+@_options("source", "at", "valid-from", "valid-until", "ttl")
+@click.option("--correction", is_flag=True, help="The last one was never true.")
 @wait_option
 @json_option
 def revise_command(file: str, id: str, text: str, as_json: bool, **options: object) -> None:
@@ -179,7 +179,7 @@ def _list(
     return None
 
 
-@memory_command.command("log")
+@memory_command.command("log-turn")
 @_file_argument
 @click.argument("session")
 @click.argument("who")
@@ -187,7 +187,7 @@ def _list(
 @_options("at")
 @wait_option
 @json_option
-def log_command(
+def log_turn_command(
     file: str, session: str, who: str, text: str, at: str | None, as_json: bool
 ) -> None:
     """Store the next turn of a conversation."""

@@ -1,4 +1,4 @@
-"""The tools of a memory: remember, recall, revise, forget, history, changes and log.
+"""The tools of a memory: remember, recall, revise, forget, history, changes and log_turn.
 
 They are offered apart from the search of documents, so that a model pays only for what it uses. The
 texts of results are short: an id, what holds, since when, and what it is about.
@@ -72,7 +72,7 @@ class MemoryTools:
         if can_write:
             calls |= {
                 "remember": self._remember, "revise": self._revise, "forget": self._forget,
-                "log": self._log,
+                "log_turn": self._log_turn,
             }  # fmt: skip
         self._calls = calls
         self._schemas = {name: self._schema(name) for name in calls}
@@ -147,14 +147,14 @@ class MemoryTools:
     def _revise(
         self, memory: Memory, id: str, text: str, correction: bool = False, **more: str
     ) -> Shown:
-        made = memory.revise(id, text, is_correction=correction, source=self._agent, **more)
+        made = memory.revise(id, text, correction=correction, source=self._agent, **more)
         return Shown(f"{made.kind.capitalize()} {id}", {"id": id, "kind": made.kind})
 
     def _forget(self, memory: Memory, id: str) -> Shown:
         gone = memory.forget(id)
         return Shown(forgotten_line(gone.to_dict()), gone.to_dict())
 
-    def _log(self, memory: Memory, session: str, who: str, text: str) -> Shown:
+    def _log_turn(self, memory: Memory, session: str, who: str, text: str) -> Shown:
         name = memory.log_turn(session, who, text)
         return Shown(f"Logged {name}", {"id": name})
 
@@ -214,7 +214,7 @@ DESCRIPTIONS = {
     "remember": "Store one fact as a sentence; same_as: id of a memory it repeats.",
     "revise": "State what holds now instead; correction: the old was never true.",
     "forget": "Forget a memory, on request.",
-    "log": "Store a turn of a conversation.",
+    "log_turn": "Store a turn of a conversation.",
 }
 ARGUMENTS: dict[str, dict[str, Schema]] = {
     "recall": {
@@ -232,7 +232,7 @@ ARGUMENTS: dict[str, dict[str, Schema]] = {
         "valid_until": STRING,
     },
     "forget": {"id": STRING},
-    "log": {"session": STRING, "who": STRING, "text": STRING},
+    "log_turn": {"session": STRING, "who": STRING, "text": STRING},
 }  # fmt: skip
 REQUIRED = {
     "recall": ["question"],
@@ -241,5 +241,5 @@ REQUIRED = {
     "remember": ["text"],
     "revise": ["id", "text"],
     "forget": ["id"],
-    "log": ["session", "who", "text"],
+    "log_turn": ["session", "who", "text"],
 }

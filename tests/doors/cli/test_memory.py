@@ -38,8 +38,8 @@ def test_json_has_the_fields_of_results(run, path, home):
 
 
 def test_a_turn_is_logged_under_its_number(run, path):
-    assert run("memory", "log", path, "monday", "Eve", "Hello.")[1] == "monday/000001\n"
-    assert run("memory", "log", path, "monday", "Bob", "Hi.")[1] == "monday/000002\n"
+    assert run("memory", "log-turn", path, "monday", "Eve", "Hello.")[1] == "monday/000001\n"
+    assert run("memory", "log-turn", path, "monday", "Bob", "Hi.")[1] == "monday/000002\n"
     assert "Eve: Hello." in run("memory", "recall", path, "Who said hello?")[1]
 
 

@@ -12,7 +12,7 @@ from ragfile.doors.mcp.files import Files
 from ragfile.doors.mcp.memory_tools import MemoryTools, OpenMemories
 from ragfile.memory import Memory
 
-NAMES = ["recall", "history", "changes", "remember", "revise", "forget", "log"]
+NAMES = ["recall", "history", "changes", "remember", "revise", "forget", "log_turn"]
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_a_forgotten_memory_is_called_hidden_until_it_is_erased(tools, path):
 
 
 def test_a_conversation_is_logged_and_recalled_with_who_and_when(tools):
-    assert said(tools, "log", session="monday", who="Eve", text="I play the violin.") == (
+    assert said(tools, "log_turn", session="monday", who="Eve", text="I play the violin.") == (
         "Logged monday/000001"
     )
     line = said(tools, "recall", question="What does Eve play?")
