@@ -128,7 +128,8 @@ def open(
         generation: an older commit of a 1.0 file to read. Default: the newest.
         strict: refuse a file with a damaged newest commit.
         embedding_cache: a folder for the vectors of questions (ragfile.embedding.cache).
-        cache: a folder for bytes fetched from a URL.
+        cache: a folder for bytes fetched from a URL, and for the translated copy of a file in another
+            format, such as `.ragmd`, so that the next opening need not translate it again.
         offline: open no socket, as RAGFILE_OFFLINE does. A URL is then an error, and questions to a
             remote embedder are answered by BM25 alone.
         redirects: follow redirects of a URL to other hosts.
@@ -202,11 +203,13 @@ def open(
         "offline": offline,
     }
     if _is_ragmd(path, head):
-        return KnowledgeBase(path, source=_of_collection(path, "ragmd"), **options)
+        return KnowledgeBase(path, source=_of_collection(path, "ragmd", cache=cache), **options)
     if _is_half_of_a_pair(path, head):
-        return KnowledgeBase(path, source=_of_collection(path, "faiss+json"), **options)
+        return KnowledgeBase(
+            path, source=_of_collection(path, "faiss+json", cache=cache), **options
+        )
     if head[8:12] == b"DUCK":
-        return KnowledgeBase(path, source=_of_collection(path, "duckdb"), **options)
+        return KnowledgeBase(path, source=_of_collection(path, "duckdb", cache=cache), **options)
     raise FormatError(f"{os.fspath(path)}: not a RAGFile: {_content(path, head)}", at=0)
 
 
@@ -360,7 +363,9 @@ def open_passages(
         "embedding_cache": options.get("embedding_cache"),
         "offline": options.get("offline", False),
     }
-    return KnowledgeBase(path, source=_of_collection(path, "ragfile-0.1", dim), **kept)
+    return KnowledgeBase(
+        path, source=_of_collection(path, "ragfile-0.1", dim, options.get("cache")), **kept
+    )
 
 
 def _refuse_unsigned(
@@ -441,16 +446,17 @@ def _open_remote(
         return KnowledgeBase(
             url, source=source, generation=generation, strict=strict, trusted=trusted, **options
         )
-    return KnowledgeBase(url, source=_of_collection(source), **options)
+    return KnowledgeBase(url, source=_of_collection(source, cache=cache), **options)
 
 
 def _of_collection(
-    path: StrPath | ByteSource, kind: str = "ragmd", dim: int | None = None
-) -> ByteSource:
-    """Return the source of a collection that is converted in memory."""
+    path: StrPath | ByteSource, kind: str = "ragmd", dim: int | None = None,
+    cache: StrPath | None = None,
+) -> ByteSource:  # fmt: skip
+    """Return the source of a collection that is converted in memory, or to a copy in a cache."""
     from ragfile.exchange.collection_source import CollectionSource
 
-    return CollectionSource(path, kind, dim)
+    return CollectionSource(path, kind, dim, cache)
 
 
 def sign(

@@ -1,5 +1,6 @@
 """What test modules share."""
 
+import os
 import shutil
 import subprocess
 
@@ -17,6 +18,7 @@ def pytest_configure(config):
     """Frameworks' suites have coroutines for tests; pytest-asyncio runs them where it is installed."""
     if config.pluginmanager.hasplugin("asyncio"):
         config.option.asyncio_mode = "auto"
+    os.environ["RAGFILE_CACHE_BYTES"] = "0"  # tests leave nothing in the cache of who runs them
 
 
 @pytest.fixture(scope="session")

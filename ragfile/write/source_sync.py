@@ -267,9 +267,9 @@ class SourcePlan:
         self.documents, checksums = self._owned(archive)
         self._refuse_to_empty(archive)
         taken = self._taken()
-        sums = {name: self._checksum(source) for name, source in self.sources.items()}
+        self.checksums = {name: self._checksum(source) for name, source in self.sources.items()}
         new: list[str] = []
-        for name, checksum in sums.items():
+        for name, checksum in self.checksums.items():
             ids = self.documents.get(name)
             if checksum is None:
                 continue
@@ -286,9 +286,9 @@ class SourcePlan:
         gone = [name for name in self.documents if name not in self.sources] if removes else []
         closed = self._closed() if gone else []
         gone = [name for name in gone if not any(self._is_below(name, path) for path in closed)]
-        self._match_moves(new, gone, sums, checksums)
+        self._match_moves(new, gone, self.checksums, checksums)
         if dedupe:
-            self._leave_out_duplicates(sums, checksums)
+            self._leave_out_duplicates(self.checksums, checksums)
 
     def _leave_out_duplicates(
         self, sums: Mapping[str, str | None], checksums: Mapping[str, str]

@@ -17,14 +17,13 @@ from ragfile.doors.cli.options import (
     generation_option,
     json_option,
     k_option,
-    layered,
     offline_option,
     over_option,
     place_options,
     url_cache_option,
 )
 from ragfile.doors.cli.report_lines import emit, printable
-from ragfile.doors.cli.shown_hits import Home
+from ragfile.doors.cli.searchable import FilesToOpen, searchable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -33,6 +32,7 @@ if TYPE_CHECKING:
     from ragfile.answer.answers import Answer, Events
     from ragfile.answer.citations import Citation, Source
     from ragfile.answer.pipeline import Unreadable
+    from ragfile.doors.cli.shown_hits import Home
     from ragfile.ground.option_table import OptionTable
     from ragfile.knowledge_base import KnowledgeBase
 
@@ -88,7 +88,10 @@ def ask_command(
     as_json: bool,
     options: dict[str, Any],
 ) -> None:
-    """Answer a question, citing the exact characters of each source."""
+    """Answer a question, citing the exact characters of each source.
+
+    FILE can be a folder of texts: a copy in the cache, which `ragfile cache` lists, is brought up to date.
+    """
     if stream and not as_json:
         raise click.UsageError("--stream requires --json; plain answers are always streamed")
     check_question(file, question, "ask")
@@ -98,11 +101,11 @@ def ask_command(
     }  # fmt: skip
     may_fail = bool(options.get("allow_ungrounded", False) and model)
     with (
-        _opened(layered(file, over), may_fail, opening) as rf,
+        searchable(file, over, root, base_url, opening) as found,
+        _opened(found, may_fail) as rf,
         _events(rf, question, options | {"k": k, "model": model}) as events,
     ):
-        home = Home(file, root, base_url)
-        shown = partial(_show, rf=rf, home=home, is_asked=model is not None)
+        shown = partial(_show, rf=rf, home=found.home, is_asked=model is not None)
         show = _show_lines if stream else _show_json if as_json else shown
         answer = show(events)
     if model and answer.finish in ("error", "extract"):
@@ -117,14 +120,12 @@ def _events(rf: KnowledgeBase | Unreadable, question: str, options: dict[str, An
     return cast("Events", ask(rf, question, stream=True, **options))
 
 
-def _opened(
-    file: str | list[str], may_fail: bool, options: dict[str, Any]
-) -> KnowledgeBase | Unreadable:
+def _opened(found: FilesToOpen, may_fail: bool) -> KnowledgeBase | Unreadable:
     from ragfile.errors import FormatError
     from ragfile.opener import open_passages
 
     try:
-        return open_passages(file, **options)
+        return open_passages(found.file, **found.opening)
     except (FormatError, OSError) as error:
         if not may_fail:
             raise

@@ -31,6 +31,7 @@ class Doors(click.Group):
     PLACES = {  # noqa: RUF012
         "ask": ("ask", "ask_command"),
         "build": ("build", "build"),
+        "cache": ("cache", "cache_command"),
         "compare": ("evaluate", "compare"),
         "completion": ("completion", "completion_command"),
         "convert": ("convert", "convert_command"),
@@ -59,6 +60,7 @@ class Doors(click.Group):
         "add": "Add new files of folders and globs.",
         "ask": "Answer a question, citing the exact characters of each source.",
         "build": "Build a file from folders, globs and files.",
+        "cache": "List or delete the copies that searches of folders keep.",
         "compact": "Reclaim the space of deleted data.",
         "compare": "Show which answers changed from one file or run to another.",
         "completion": "Generate shell completions, or the manual page.",

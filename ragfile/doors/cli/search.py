@@ -15,7 +15,6 @@ from ragfile.doors.cli.options import (
     generation_option,
     json_option,
     k_option,
-    layered,
     offline_option,
     over_option,
     place_options,
@@ -62,19 +61,26 @@ def search(
     as_json: bool,
     options: dict[str, Any],
 ) -> None:
-    """Find the passages that answer a question."""
+    """Find the passages that answer a question.
+
+    FILE can be a folder of texts: a copy in the cache, which `ragfile cache` lists, is brought up to date.
+    """
     from dataclasses import asdict
 
-    from ragfile.doors.cli.shown_hits import Home, show_hit, shown_hit
+    from ragfile.doors.cli.searchable import searchable
+    from ragfile.doors.cli.shown_hits import show_hit, shown_hit
     from ragfile.opener import open_passages
     from ragfile.options import EXPLAIN
 
     check_question(file, question, "search")
-    home = Home(file, root, base_url)
-    with open_passages(
-        layered(file, over), dim=dim, embedder=embedder, generation=generation, embedding_cache=embedding_cache,
-        cache=cache,
-    ) as rf:  # fmt: skip
+    opening = {
+        "embedder": embedder, "generation": generation, "embedding_cache": embedding_cache,
+        "cache": cache, "dim": dim,
+    }  # fmt: skip
+    with (
+        searchable(file, over, root, base_url, opening) as found,
+        open_passages(found.file, **found.opening) as rf,
+    ):
         hits = rf.search(question, k, **options)
         reasons: list[Explanation | None] = [None] * len(hits)
         if explain and options.get("mode") != "keyword":
@@ -115,7 +121,7 @@ def search(
     for place, (hit, reason) in enumerate(
         zip(hits, reasons, strict=True), options.get("offset", 0) + 1
     ):
-        show_hit(place, shown[hit.id], home, explain)
+        show_hit(place, shown[hit.id], found.home, explain)
         if reason is not None:
             click.echo(_words_of(reason))
     if explain:

@@ -55,7 +55,7 @@ def test_vacuum_lists_and_deletes_when_it_is_told_to(run):
 
 
 def test_what_is_no_dataset_is_said_in_one_line(run):
-    code, _, err = run("search", "docs", "pod")
+    code, _, err = run("log", "docs")
     assert (code, err.count("\n")) == (1, 1)
     assert "is a folder" in err
     run("build", "docs", "--shards", "2", "-o", "kb/")

@@ -50,7 +50,7 @@ def test_bytes_of_a_dead_writer_are_no_damage_and_compaction_removes_them(run, k
 
 
 def test_a_folder_in_the_place_of_a_file_is_one_line_that_says_what_to_do(run, tmp_path):
-    for command in (["search", tmp_path, "keys"], ["info", tmp_path], ["log", tmp_path]):
+    for command in (["show", tmp_path, "keys"], ["info", tmp_path], ["log", tmp_path]):
         assert run(*command)[::2] == (
             1,
             f"ragfile: {tmp_path} is a folder; build a file from it with `ragfile build FOLDER -o kb.ragfile`\n",
