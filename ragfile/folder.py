@@ -17,6 +17,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple, TypeVar, Unpack
 
 from ragfile.embedding.protocol import Embedder
+from ragfile.ground import portable_names
 from ragfile.ground.fork_safe_lock import ForkSafeLock
 from ragfile.ground.whole_numbers import whole
 from ragfile.knowledge_base import KnowledgeBase
@@ -28,9 +29,7 @@ from ragfile.write.group_commit import BeginOptions, GroupCommits
 T = TypeVar("T")
 
 SUFFIX = ".ragfile"
-NAME_BYTES = 200
 MOST_OPEN = 30_000  # maps; Linux allows 65,530 in a process
-FORBIDDEN = frozenset('/\\:*?"<>|')
 
 
 class KeptFile(NamedTuple):
@@ -98,7 +97,7 @@ class Folder:
         with os.scandir(self.path) as entries:
             files = (e for e in entries if e.name.endswith(SUFFIX) and e.is_file())
             names = [e.name.removesuffix(SUFFIX) for e in files]
-        return sorted(name for name in names if _is_name(name))
+        return sorted(name for name in names if not portable_names.fault_of(name))
 
     def path_of(self, name: str) -> str:
         """Return the path of a file, which need not exist.
@@ -106,12 +105,7 @@ class Folder:
         Raises:
             ValueError: The name could lead out of the folder, or is not valid on every system.
         """
-        if not _is_name(name):
-            raise ValueError(
-                f"{name!r:.80} is not the name of a file: it has 1 to {NAME_BYTES} bytes, no control "
-                f"characters, none of {' '.join(sorted(FORBIDDEN))}, and no dot at its ends"
-            )
-        return os.path.join(self.path, name + SUFFIX)
+        return path_in(self.path, name)
 
     # ---------------------------------------------------------------------------------- reading --
 
@@ -148,13 +142,14 @@ class Folder:
     def _keep(self, name: str) -> KnowledgeBase:
         """Open a file, and keep it open."""
         path = self.path_of(name)
+        why = "no such file; names() lists those of the folder"
+        if not portable_names.has_name(path):
+            raise FileNotFoundError(errno.ENOENT, why, path)
         try:
             opened = self._opened(path)
             size = os.path.getsize(path)
         except FileNotFoundError:
-            raise FileNotFoundError(
-                errno.ENOENT, "no such file; names() lists those of the folder", path
-            ) from None
+            raise FileNotFoundError(errno.ENOENT, why, path) from None
         with self._lock:
             self._drop(name)
             self._kept[name] = KeptFile(opened, size)
@@ -224,11 +219,12 @@ class Folder:
     def _made(self, name: str) -> str:
         """Return the path of a file to write, which is made if that is allowed."""
         path = self.path_of(name)
-        if os.path.exists(path):
+        if portable_names.has_name(path):
             return path
         if not self._creates:
             why = "no such file; a Folder with create=True makes it"
             raise FileNotFoundError(errno.ENOENT, why, path)
+        refuse_twin(path)
         from ragfile.write.new_layer import create_default, create_layer
 
         if self._template is not None:
@@ -247,11 +243,19 @@ class Folder:
             self._bytes = 0
 
 
-def _is_name(name: str) -> bool:
-    """Return whether a name stays in its folder, on every system."""
-    return (
-        0 < len(name.encode("utf-8", "replace")) <= NAME_BYTES
-        and name.isprintable()
-        and FORBIDDEN.isdisjoint(name)
-        and name == name.strip(". ")
-    )
+def path_in(folder: str, name: str) -> str:
+    """Return the path of a name in a folder; ValueError for a name that is not valid on every system."""
+    if fault := portable_names.fault_of(name):
+        raise ValueError(f"{name!r:.80} is not the name of a file: {fault}")
+    return os.path.join(folder, name + SUFFIX)
+
+
+def refuse_twin(path: str) -> None:
+    """Raise ValueError if a folder has a file whose name differs from that of a path in case alone."""
+    folder, name = os.path.split(path)
+    if found := portable_names.twin(folder, name):
+        one, other = (each.removesuffix(SUFFIX) for each in (name, found))
+        raise ValueError(
+            f"{one!r:.80} differs from {other!r:.80} in case alone, and some systems take the two for "
+            "one file: choose another name"
+        )

@@ -12,8 +12,9 @@ process share commits, and those of several processes wait for each other.
 
 from __future__ import annotations
 
+import errno
 import os
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -29,14 +30,15 @@ from ragfile.ground.urls import is_remote
 from ragfile.ingest.analysis import Analysis
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.memories.edits import MemoryEdit, Remembered, Told
+from ragfile.memories.layered_file import LayeredFile
 from ragfile.memories.moments import Duration, Moment, duration, moment, stamp, unstamped
 from ragfile.memories.recollection import MemoryChange, Recalled, Recollection, changes_of
 from ragfile.memories.retention import KEY, RETENTION, HeldGeneration, Retention, held
 from ragfile.memories.threads import KINDS, MemoryThread, Viewpoint
 from ragfile.types import StrPath, Tags
 from ragfile.write.compaction import compact
-from ragfile.write.editor import edit
-from ragfile.write.group_commit import EditOptions, GroupCommits
+from ragfile.write.group_commit import BeginOptions, EditOptions, GroupCommits
+from ragfile.write.new_layer import create_layer
 from ragfile.write.writer import create
 
 if TYPE_CHECKING:
@@ -59,22 +61,26 @@ class Forgotten:
 
     Attributes:
         ids: The memories and turns that are no longer shown.
-        is_erased: Whether their bytes are gone from the file, in every generation.
+        is_erased: Whether their bytes are gone from the file, in every generation, and from the
+            layers below it.
         due: When their bytes are due, if they are not erased yet: the next change then erases them.
-            None if generations hold them.
+            None if generations hold them, or only layers below do.
         held: Generations that still hold the bytes and have to stay, with the reason.
+        below: Layers below that still hold one of the texts. Forget it there, too.
     """
 
     ids: list[str]
     is_erased: bool
     due: datetime | None = None
     held: tuple[HeldGeneration, ...] = ()
+    below: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the fields as JSON."""
         due = {} if self.due is None else {"due": stamp(self.due)}
         names = [one._asdict() for one in self.held]
-        return {"ids": self.ids, "is_erased": self.is_erased, **due, "held": names}
+        below = {"below": list(self.below)} if self.below else {}
+        return {"ids": self.ids, "is_erased": self.is_erased, **due, "held": names, **below}
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +153,7 @@ class Memory:
         self, path: StrPath, *, embedder: str | Embedder | None = None,
         retention: Duration | None = None, wait: float | None = None,
         clock: Callable[[], datetime] | None = None,
+        over: Sequence[StrPath | KnowledgeBase] = (), create: bool = True,
     ) -> None:  # fmt: skip
         """Open a file of memories.
 
@@ -158,8 +165,14 @@ class Memory:
                 "30d". Recorded in the file. Defaults to the file's own, and to a day for a new file.
             wait: Seconds to wait for other writers. Defaults to `RAGFILE_WAIT`, else 60.
             clock: What tells the time, for tests and imports. Defaults to the system's clock.
+            over: Layers below the file, the lowest first, such as a memory that a team shares. They
+                are recalled, too, and never changed: the file takes every statement.
+            create: Whether a file that does not exist is made, with the settings of the lowest layer
+                if there is one.
 
         Raises:
+            FileNotFoundError: There is no such file, and `create` is false.
+            ModelError: The file and the layers below it have different models.
             ValueError: The path is a URL, or `retention` is no duration.
         """
         if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]  # a caller's value
@@ -168,11 +181,11 @@ class Memory:
             raise ValueError(f"{path}: memories are written, and a URL can only be read")
         self.path, self._embedder = os.fspath(path), embedder
         self._wait, self._clock = wait, clock or _system_clock
-        self._commits = GroupCommits()
-        self._rf: KnowledgeBase | None = None
+        self._file = LayeredFile(self.path, over, embedder)
+        self._commits = GroupCommits(self._file.edit)
         period = None if retention is None else duration(retention, "retention")
         if not os.path.exists(self.path):
-            _make(self.path, embedder, (period or RETENTION).total_seconds())
+            self._make(period or RETENTION, create)
         if period is not None and period.total_seconds() != self.retention.seconds:
             self._run(lambda changes: setattr(changes.retention, "seconds", period.total_seconds()))
 
@@ -187,23 +200,26 @@ class Memory:
 
     def close(self) -> None:
         """Close the file."""
-        rf, self._rf = self._rf, None
-        if rf is not None:
-            rf.close()
+        self._file.close()
+
+    def _make(self, period: timedelta, is_allowed: bool) -> None:
+        """Make the file, unless another process is faster."""
+        if not is_allowed:
+            raise FileNotFoundError(errno.ENOENT, "no such memory", self.path)
+        if base := self._file.lowest:
+            create_layer(self.path, base, {KEY: {"retention": period.total_seconds()}})
+        else:
+            _make(self.path, self._embedder, period.total_seconds())
 
     @property
     def knowledge(self) -> KnowledgeBase:
-        """The open file at its newest commit, for other searches."""
-        rf = self._rf
-        if rf is None:
-            rf = self._rf = KnowledgeBase(self.path, embedder=self._embedder)
-        rf.refresh()
-        return rf
+        """The open file at its newest commit, over its layers, for other searches."""
+        return self._file.opened()
 
     @property
     def retention(self) -> Retention:
         """What the file records about forgotten texts."""
-        return Retention(self.knowledge.rows.config)
+        return Retention(self._file.own_config())
 
     # ----------------------------------------------------------------------------------- writing --
 
@@ -288,8 +304,8 @@ class Memory:
             day.log_turn("monday", "Anna", "I moved to Rome.")
             day.remember("Anna lives in Rome.", about="Anna")
         """
-        wait = seconds_to_wait(self._wait, DOOR_WAIT)
-        with edit(self.path, embedder=self._embedder, wait=wait) as writer:
+        options: BeginOptions = {**self._options(), "wait": seconds_to_wait(self._wait, DOOR_WAIT)}
+        with self._file.edit(self.path, **options) as writer:
             changes = MemoryEdit(writer)
             yield MemoryBatch(changes, self._clock())
             changes.finish()
@@ -326,16 +342,19 @@ class Memory:
         )
         if retention.forgotten and (erase or end_kept or retention.is_due(now)):
             return self._erase(gone, retention, end_kept)
-        return Forgotten(gone, not retention.forgotten, retention.due)
+        below = self._file.holding(gone)
+        is_erased = not (retention.forgotten or below)
+        return Forgotten(gone, is_erased, retention.due, below=below)
 
     def _erase(self, gone: list[str], retention: Retention, end_kept: bool) -> Forgotten:
         """Rewrite the file without its past, unless generations must stay."""
         names = [name for name, _ in retention.forgotten]
         stays = [] if end_kept else held(self.path, names)
+        below = self._file.holding(gone)
         if stays:
-            return Forgotten(gone, False, None, tuple(stays))
+            return Forgotten(gone, False, None, tuple(stays), below)
         compact(self.path, wait=seconds_to_wait(self._wait, DOOR_WAIT))
-        return Forgotten(gone, True)
+        return Forgotten(gone, not below, below=below)
 
     def _run(self, change: Callable[[MemoryEdit], T_co]) -> T_co:
         """Carry out a change in a commit that it shares with other threads, and what is due."""
@@ -350,8 +369,10 @@ class Memory:
             changes.finish()
             return result, changes.retention
 
-        options: EditOptions = {} if self._embedder is None else {"embedder": self._embedder}
-        return self._commits.run(self.path, carry_out, wait=self._wait, **options)
+        return self._commits.run(self.path, carry_out, wait=self._wait, **self._options())
+
+    def _options(self) -> EditOptions:
+        return {} if self._embedder is None else {"embedder": self._embedder}
 
     def _sweep(self, retention: Retention) -> None:
         """Forget what has expired, and erase what is due, unless generations must stay."""
@@ -442,7 +463,7 @@ class Memory:
         for row in np.flatnonzero(mask).tolist():
             segment, local = rows.place(row)
             number = segment.records.chunk(local).document
-            found.setdefault((segment.number, number), segment.document(number))
+            found.setdefault((segment.base, number), segment.document(number))
         return [MemoryThread.stored(old) for old in found.values()]
 
 

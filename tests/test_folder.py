@@ -44,7 +44,8 @@ def test_a_file_is_opened_by_its_name(users):
 
 @pytest.mark.parametrize(
     "name",
-    ["", ".", "..", "../user1", "a/b", "a\\b", "/etc/passwd", ".hidden", "a\0b", "a\nb", "x" * 201, "a.", "c:"],
+    ["", ".", "..", "../user1", "a/b", "a\\b", "/etc/passwd", ".hidden", "a\0b", "a\nb", "x" * 201, "a.", "c:",
+     "con", "NUL", "aux.txt", "Lpt1.x.y", "com²", "conin$", "prn .x", "e\u0301", "\ud800", "a ", "\u202ea"],
 )  # fmt: skip
 def test_a_name_cannot_lead_out_of_the_folder(users, name):
     folder = ragfile.Folder(users, create=True)
@@ -54,6 +55,40 @@ def test_a_name_cannot_lead_out_of_the_folder(users, name):
     with pytest.raises(ValueError, match="is not the name of a file"):
         folder.change(name, put("a", "b"))
     assert sorted(os.listdir(users)) == [f"user{n}.ragfile" for n in range(5)]
+
+
+@pytest.mark.parametrize(
+    "name", ["é", "con1", "com10", "名前", "a b", "nulls", "x" * 200, "a.b", "co"]
+)
+def test_other_names_are_made_and_found(users, name):
+    folder = ragfile.Folder(users, create=True)
+    folder.change(name, put("a", "Some coffee."))
+    assert name in folder.names()
+    assert texts(folder.open(name), "coffee") == ["Some coffee."]
+
+
+@pytest.mark.parametrize(("one", "other"), [("Anna", "anna"), ("Straße", "strasse"), ("É", "é")])
+def test_a_name_that_differs_from_another_in_case_alone_is_not_made(users, one, other):
+    folder = ragfile.Folder(users, create=True)
+    folder.change(one, put("a", "Some coffee."))
+    with pytest.raises(ValueError, match="in case alone"):
+        folder.change(other, put("a", "Some coffee."))
+    with pytest.raises(FileNotFoundError):
+        folder.open(other)
+    folder.change(one, put("b", "More coffee."))
+
+
+def test_a_file_is_found_by_its_exact_name_where_case_does_not_count(users, monkeypatch):
+    real, stems = os.path.exists, {f"user{n}" for n in range(5)}
+    monkeypatch.setattr(
+        os.path,
+        "exists",
+        lambda p: real(p) or os.path.basename(p).lower().removesuffix(".ragfile") in stems,
+    )
+    folder = ragfile.Folder(users)
+    assert texts(folder.open("user1")) == ["User 1 drinks tea."]
+    with pytest.raises(FileNotFoundError):
+        folder.open("USER1")
 
 
 def test_no_more_files_stay_open_than_allowed(users):

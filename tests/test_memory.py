@@ -72,6 +72,46 @@ def test_what_was_known_at_a_date_ignores_what_was_said_later(memory):
     assert texts(memory.recall(HOME, as_of="2026-02-15", known_at="2026-02-20")) == [PARIS]
 
 
+@pytest.fixture
+def planned(memory):
+    """A memory that changes in September; the clock is at the first of June."""
+    name = memory.remember(PARIS, about="Anna", at="2026-01-10").id
+    memory.revise(name, ROME, valid_from="2026-09-01")
+    return name
+
+
+def test_a_revision_from_a_later_day_holds_from_then_on(memory, planned, clock):
+    (now,) = memory.recall(HOME)
+    assert (now.text, now.until) == (PARIS, datetime(2026, 9, 1, tzinfo=UTC))
+    assert texts(memory.recall(HOME, as_of="2026-08-31")) == [PARIS]
+    assert texts(memory.recall(HOME, as_of="2026-09-01T00:00:00Z")) == [ROME]
+    clock.now = datetime(2026, 9, 2, tzinfo=UTC)
+    assert texts(memory.recall(HOME)) == [ROME]
+
+
+def test_a_repeat_of_what_holds_leaves_a_later_revision_alone(memory, planned, clock):
+    made = memory.remember(PARIS.upper(), about="Anna")
+    assert (made.id, made.kind) == (planned, "repeated")
+    assert texts(memory.recall(HOME)) == [PARIS.upper()]
+    assert texts(memory.recall(HOME, as_of="2026-08-31")) == [PARIS.upper()]
+    assert texts(memory.recall(HOME, as_of="2026-09-01T00:00:00Z")) == [ROME]
+    made = memory.remember("By the way, " + PARIS, about="Anna")
+    assert made.kind == "repeated"
+
+
+def test_a_later_revision_that_is_told_again_holds_from_now_on(memory, planned):
+    assert memory.remember(ROME, about="Anna").kind == "revised"
+    assert texts(memory.recall(HOME)) == [ROME]
+    assert texts(memory.recall(HOME, as_of="2026-05-31")) == [PARIS]
+
+
+def test_a_repeat_of_a_statement_with_an_end_ends_with_it(memory):
+    memory.remember("Anna is away.", about="Anna", at="2026-05-30", valid_until="2026-06-10")
+    memory.remember("Anna is away", about="Anna")
+    assert texts(memory.recall("Is Anna away?", as_of="2026-06-10")) == ["Anna is away"]
+    assert texts(memory.recall("Is Anna away?", as_of="2026-06-11")) == []
+
+
 def test_a_correction_holds_since_the_statement_that_was_never_true(memory):
     home = memory.remember(PARIS, at="2026-01-10").id
     memory.revise(home, ROME, at="2026-03-02", correction=True)

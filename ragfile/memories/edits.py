@@ -120,17 +120,24 @@ class MemoryEdit:
     def _join(
         self, name: str, told: Told, words: tuple[str, ...], rule: str, ttl: timedelta | None
     ) -> Remembered:  # fmt: skip
-        """Add a repeat, which holds since the repeated statement; or a return to an older one."""
+        """Add a repeat, which holds as long as the repeated statement; or a return to an older one."""
         thread = self._thread(name)
-        self._prolong(thread, told.at, ttl)
-        current = thread.last(stamp(told.at))
-        wordings = (words_of(one.text) for one in thread.wordings(stamp(told.at)))
-        if rule == RULE and words not in wordings:
+        at = stamp(told.at)
+        current = thread.current(at)
+        if rule == RULE and words not in (words_of(one.text) for one in thread.wordings(at)):
+            self._prolong(thread, told.at, ttl)
             self._say(thread, told.statement(REVISED))
             return Remembered(name, rule, REVISED)
         said = told.statement(REPEATED, current.since)
-        self._say(thread, said._replace(until=said.until or current.until))
+        if rule == RULE and self._is_below(name) and not (told.since or told.until):
+            return Remembered(name, rule, REPEATED)  # a copy would hide what is said below later
+        self._prolong(thread, told.at, ttl)
+        self._say(thread, said._replace(until=said.until or thread.end(current, at)))
         return Remembered(name, rule, REPEATED)
+
+    def _is_below(self, name: str) -> bool:
+        """Return whether only a layer below has a memory."""
+        return name not in self._threads and self._writer.archive.find(name) is None
 
     def _say(self, thread: MemoryThread, said: Statement) -> None:
         thread.statements.append(said)
@@ -171,8 +178,7 @@ class MemoryEdit:
         """Return the memory about something with a statement of the same words."""
         if (about, words) in self._said or not words:
             return self._said.get((about, words))
-        archive = self._writer.archive
-        found = (name for name in documents_saying(archive, about, words))
+        found = (name for name in documents_saying(self._writer.view, about, words))
         return next((n for n in found if self._is_about(n, about)), None)
 
     def _is_about(self, name: str, about: str) -> bool:
@@ -202,7 +208,7 @@ class MemoryEdit:
         _check_text(text, most=0)
         _check_name(session, "session")
         if session not in self._last:
-            self._last[session] = turns.last_turns(self._writer.archive, session)
+            self._last[session] = turns.last_turns(self._writer.view, session)
         before = self._last[session]
         document = turns.turn_document(session, who, text, at, before)
         self._refuse_staged(document.id)
@@ -225,7 +231,9 @@ class MemoryEdit:
         found = self._writer.delete(wanted)
         for document in near:
             self._turns[document.id] = document
-        self.retention.note([*found, *(document.id for document in near)], stamp(at))
+        erased = [*found, *(document.id for document in near)]
+        here = (name for name in erased if self._writer.archive.find(name) is not None)
+        self.retention.note(here, stamp(at))
         return found
 
     def _refuse_document(self, name: str) -> None:
@@ -267,16 +275,16 @@ class MemoryEdit:
 
     def _is_own(self, name: str) -> bool:
         """Return whether a document of the file is a memory or a turn."""
-        old = self._writer.archive.find(name)
+        old = self._writer.view.find(name)
         return old is not None and (
             turns.is_turn(old.fields.get("metadata", {})) or MemoryThread.is_stored(old)
         )
 
     def _ids(self, where: dict[str, object]) -> list[str]:
-        archive = self._writer.archive
-        mask = archive.passing(filters.compile(where)).mask
+        rows = self._writer.view
+        mask = rows.passing(filters.compile(where)).mask
         assert mask is not None  # there is a condition
-        found = (archive.place(row) for row in np.flatnonzero(mask).tolist())
+        found = (rows.place(row) for row in np.flatnonzero(mask).tolist())
         return list(
             dict.fromkeys(s.document(s.records.chunk(local).document).id for s, local in found)
         )
@@ -292,9 +300,8 @@ class MemoryEdit:
         return list(gone)
 
     def _expiries(self) -> dict[str, str]:
-        archive = self._writer.archive
         names = filter(self._is_own, self._ids({"expires": {"$exists": True}}))
-        stored = (archive.find(name) for name in names)
+        stored = (self._writer.archive.find(name) for name in names)
         return {old.id: old.fields["metadata"]["expires"] for old in stored if old is not None}
 
     # ---------------------------------------------------------------------------------- the commit --

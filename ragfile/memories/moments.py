@@ -17,7 +17,7 @@ Moment: TypeAlias = str | date | datetime
 Duration: TypeAlias = str | timedelta
 """A timedelta, or a number with s, m, h, d or w, such as "30d"."""
 
-DAY = timedelta(days=1)
+DAY, MICROSECOND = timedelta(days=1), timedelta(microseconds=1)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 _DURATION = re.compile(r"(\d{1,9})([smhdw])")
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
@@ -39,7 +39,7 @@ def moment(value: Moment, name: str, *, is_end: bool = False) -> datetime:
         raise TypeError(f"{name} is a date, a datetime or an ISO text, not {type(value).__name__}")
     if not isinstance(found, datetime):
         start = datetime.combine(found, time(), UTC)
-        return start + DAY - timedelta(microseconds=1) if is_end else start
+        return start + DAY - MICROSECOND if is_end else start
     if found.utcoffset() is None:
         raise ValueError(
             f"{name} is {value!s:.40}, a time without a zone: add Z or an offset such as +02:00, or "

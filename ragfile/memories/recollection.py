@@ -132,7 +132,7 @@ class Recollection:
         for score, row in ranked:
             segment = segments[bisect_right(bases, row) - 1]
             chunk = segment.records.chunk(row - segment.base)
-            key = segment.number, chunk.document
+            key = segment.base, chunk.document
             if key in seen:
                 continue
             seen.add(key)

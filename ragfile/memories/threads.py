@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile.errors import CorruptError
-from ragfile.memories.moments import day_words, unstamped
+from ragfile.memories.moments import MICROSECOND, day_words, stamp, unstamped
 from ragfile.records import Chunk, Document
 
 if TYPE_CHECKING:
@@ -93,12 +93,25 @@ class MemoryThread:
         before = [statement for statement in self.statements if statement.at <= at]
         return before[-1] if before else self.statements[0]
 
+    def current(self, at: str) -> Statement:
+        """Return the statement that holds at a stamp as known then, or the last one."""
+        for one in reversed(self.statements):
+            if one.at <= at and one.since <= at and not (one.until and one.until < at):
+                return one
+        return self.last(at)
+
+    def end(self, one: Statement, at: str) -> str:
+        """Return the end of a statement as known at a stamp, the last moment at which it holds."""
+        later = (other for other in self.statements if one.at <= other.at <= at)
+        begins = [_before(other.since) for other in later if other.since > max(one.since, at)]
+        return min([one.until, *begins] if one.until else begins, default="")
+
     def wordings(self, at: str) -> list[Statement]:
-        """Return the last statement up to a stamp that is no repeat, with its repeats since."""
-        found: list[Statement] = []
-        for statement in self.statements:
-            if statement.at <= at:
-                found = [*(found if statement.kind == REPEATED else ()), statement]
+        """Return the statement that holds at a stamp, with its repeats."""
+        since, found = self.current(at).since, list[Statement]()
+        for one in self.statements:
+            if one.at <= at and one.since == since:
+                found = [*(found if one.kind == REPEATED else ()), one]
         return found
 
     def parts(self) -> tuple[Document, list[Chunk]]:
@@ -115,6 +128,10 @@ class MemoryThread:
             chunks.append(Chunk(self.id, index, statement.text, self.tags, own, start, end))
             start = end + 1
         return document, chunks
+
+
+def _before(begin: str) -> str:
+    return stamp(unstamped(begin) - MICROSECOND)
 
 
 class StoredStatements:
@@ -155,8 +172,8 @@ def holding(said: StoredStatements, view: Viewpoint) -> Holding | None:
     """Return what holds from a viewpoint.
 
     Without a moment, it is the clock's, or that of the last statement if a writer's clock was ahead.
-    A statement about a past period ends without a trace. One that ends later than it was said is
-    the last word: after its end, nothing is known.
+    A statement about a past period ends without a trace, and so does a repeat. Another one that ends
+    later than it was said is the last word: after its end, nothing is known.
     """
     when, later = view.as_of, list[str]()  # begins of what was said later
     for number in reversed(range(len(said))):
@@ -170,7 +187,7 @@ def holding(said: StoredStatements, view: Viewpoint) -> Holding | None:
             if not one.until or when <= one.until:
                 ends = [begin for begin in (*later, one.until) if begin > one.since]
                 return Holding(one, number, min(ends) if ends else "")
-            if one.until > one.at:
+            if one.until > one.at and one.kind != REPEATED:
                 return None
             continue
         later.append(one.since)

@@ -118,10 +118,11 @@ def _damage_of(archive: FileRows) -> Generator[None]:
 def rewrite(
     path: StrPath, archive: FileRows, documents: Iterable[StoredDocument],
     stale: Sequence[dict[str, Any]] = (), without: Iterable[str] = (),
+    changes: dict[str, Any] | None = None,
 ) -> None:  # fmt: skip
     """Write stored documents of any files to a new one, with the configuration of `archive`.
 
-    The entries of the configuration that `without` names are left out.
+    The entries of the configuration that `without` names are left out, and `changes` are added.
     """
     record: dict[str, Any] = {"precision": 32, "metric": "cosine", **archive.config}
     for name in without:
@@ -130,6 +131,7 @@ def rewrite(
     record.pop("signed", None)
     if record.get("keep") == NEWEST:
         del record["keep"]
+    record |= changes or {}
     dim = record.pop("dim", None)
     with closing(_core.FileWriter.create(path)) as file:
         draft = Draft(file, record, dim=dim, analysis=recorded_analysis(archive), created=0)

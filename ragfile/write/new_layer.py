@@ -12,6 +12,7 @@ from ragfile.write.writer import create
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from ragfile.embedding.protocol import Embedder
     from ragfile.layers.agreement import Layer
@@ -23,11 +24,17 @@ NOT_SHARED = (  # settings
 )  # fmt: skip
 
 
-def create_layer(path: StrPath, base: Layer) -> None:
-    """Make an empty file with the settings of another, unless the path exists."""
+def create_layer(path: StrPath, base: Layer, changes: dict[str, Any] | None = None) -> None:
+    """Make an empty file with the settings of another, unless the path exists.
+
+    Args:
+        path: The file.
+        base: The rows of the other file.
+        changes: Settings that differ.
+    """
 
     def write(made: str) -> None:
-        rewrite(made, cast("FileRows", base), (), without=NOT_SHARED)
+        rewrite(made, cast("FileRows", base), (), changes=changes, without=NOT_SHARED)
 
     _make(path, write)
 

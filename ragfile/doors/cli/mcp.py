@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 import click
 
@@ -91,7 +91,7 @@ def mcp_command(
     if install:
         return _change(_addition(install, name, project, files, options), yes)
     if memory:
-        return _serve_memory(files, embedder)
+        return _serve_memory(files, embedder, over)
     return _serve(files, model, embedder, can_write, folder, over)
 
 
@@ -114,7 +114,7 @@ def _serve(
 
 def _begin_memories(files: tuple[str, ...], options: dict[str, Given]) -> None:
     """Make the files that do not exist; refuse options that are about documents."""
-    others = [flag for flag in ("--model", "--write", "--root", "--over") if options[flag]]
+    others = [flag for flag in ("--model", "--write", "--root") if options[flag]]
     if others:
         raise click.UsageError(f"--memory cannot be combined with {others[0]}: omit {others[0]}")
     missing = [file for file in files if not os.path.exists(file)]
@@ -122,11 +122,13 @@ def _begin_memories(files: tuple[str, ...], options: dict[str, Given]) -> None:
         from ragfile.memory import Memory
 
         embedder = options["--embedder"]
+        below = cast("tuple[str, ...]", options["--over"])
         for file in missing:
-            Memory(file, embedder=embedder if isinstance(embedder, str) else None).close()
+            named = embedder if isinstance(embedder, str) else None
+            Memory(file, embedder=named, over=below).close()
 
 
-def _serve_memory(files: tuple[str, ...], embedder: str | None) -> None:
+def _serve_memory(files: tuple[str, ...], embedder: str | None, over: tuple[str, ...]) -> None:
     """Serve memories without opening them yet, so that the handshake is not delayed."""
     from ragfile.doors.mcp.files import Files
     from ragfile.doors.mcp.memory_tools import MemoryTools, OpenMemories
@@ -134,7 +136,7 @@ def _serve_memory(files: tuple[str, ...], embedder: str | None) -> None:
     from ragfile.doors.mcp.stdio import serve
 
     opening = {} if embedder is None else {"embedder": embedder}
-    serve(Server(MemoryTools(OpenMemories(Files(files, **opening)))))
+    serve(Server(MemoryTools(OpenMemories(Files(files, over=over, **opening)))))
 
 
 def _bundle(path: str, name: str, files: tuple[str, ...], options: dict[str, Given]) -> None:

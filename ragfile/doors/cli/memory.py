@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ragfile.doors.cli.options import json_option, wait_option
+from ragfile.doors.cli.options import json_option, over_option, wait_option
 from ragfile.doors.cli.report_lines import emit, printable
 from ragfile.errors import RagfileError
 
@@ -24,14 +24,14 @@ if TYPE_CHECKING:
 class OpenedLate:
     """A file of memories that a command opens after its options were checked."""
 
-    def __init__(self, path: str, retention: str | None) -> None:
-        self._path, self._retention = path, retention
+    def __init__(self, path: str, over: tuple[str, ...], retention: str | None = None) -> None:
+        self._path, self._over, self._retention = path, over, retention
 
     def run(self, call: Callable[[Memory], Result]) -> Result:
         """Return what a call returns of the open memory."""
         from ragfile.memory import Memory
 
-        with Memory(self._path, retention=self._retention) as memory:
+        with Memory(self._path, retention=self._retention, over=self._over) as memory:
             try:
                 return call(memory)
             except KeyError as error:
@@ -86,6 +86,7 @@ def _given(options: Options) -> dict[str, Any]:
 
 @memory_command.command("remember")
 @_file_argument
+@over_option
 @click.argument("text")
 @_options("about", "tag", "source", "at", "valid-from", "valid-until", "ttl")
 @click.option("--same-as", metavar="ID", help="Memory that it repeats in other words.")
@@ -96,25 +97,30 @@ def _given(options: Options) -> dict[str, Any]:
 @wait_option
 @json_option
 def remember_command(
-    file: str, text: str, retention: str | None, as_json: bool, **options: object
+    file: str, text: str, over: tuple[str, ...], retention: str | None, as_json: bool, **options: object
 ) -> None:  # fmt: skip
     """Store a statement, in a new FILE if there is none."""
-    made = OpenedLate(file, retention).run(lambda memory: memory.remember(text, **_given(options)))
+    made = OpenedLate(file, over, retention).run(
+        lambda memory: memory.remember(text, **_given(options))
+    )
     _report({"id": made.id, "kind": made.kind, "joined": made.joined}, as_json)
 
 
 @memory_command.command("revise")
 @_file_argument
+@over_option
 @click.argument("id")
 @click.argument("text")
 @_options("source", "at", "valid-from", "valid-until", "ttl")
 @click.option("--correction", is_flag=True, help="The last one was never true.")
 @wait_option
 @json_option
-def revise_command(file: str, id: str, text: str, as_json: bool, **options: object) -> None:
+def revise_command(
+    file: str, id: str, text: str, over: tuple[str, ...], as_json: bool, **options: object
+) -> None:  # fmt: skip
     """State what holds now instead of a memory."""
     given = _given(options)
-    made = OpenedLate(file, None).run(lambda memory: memory.revise(id, text, **given))
+    made = OpenedLate(file, over).run(lambda memory: memory.revise(id, text, **given))
     _report({"id": made.id, "kind": made.kind}, as_json)
 
 
@@ -127,45 +133,52 @@ def _report(made: dict[str, str], as_json: bool) -> None:
 
 @memory_command.command("recall")
 @_file_argument
+@over_option
 @click.argument("question")
 @click.option("-k", default=5, show_default=True, type=click.IntRange(1, 1000), help="Results.")
 @click.option("--about", help="Keep memories about this only.")
 @click.option("--as-of", metavar="TIME", help="Return what was true then.")
 @click.option("--known-at", metavar="TIME", help="Ignore what was said later.")
 @json_option
-def recall_command(file: str, question: str, k: int, as_json: bool, **view: object) -> None:
+def recall_command(
+    file: str, question: str, k: int, over: tuple[str, ...], as_json: bool, **view: object
+) -> None:  # fmt: skip
     """Find what is remembered, as it holds now or at a date."""
     from ragfile.doors.mcp.memory_tools import recalled_line
 
     _require(file)
-    found = OpenedLate(file, None).run(lambda memory: memory.recall(question, k, **_given(view)))
+    found = OpenedLate(file, over).run(lambda memory: memory.recall(question, k, **_given(view)))
     _list(found, recalled_line, as_json)
 
 
 @memory_command.command("history")
 @_file_argument
+@over_option
 @click.argument("id")
 @json_option
-def history_command(file: str, id: str, as_json: bool) -> None:
+def history_command(file: str, id: str, over: tuple[str, ...], as_json: bool) -> None:
     """List all statements of a memory."""
     from ragfile.doors.mcp.memory_tools import version_line
 
     _require(file)
-    _list(OpenedLate(file, None).run(lambda memory: memory.history(id)), version_line, as_json)
+    _list(OpenedLate(file, over).run(lambda memory: memory.history(id)), version_line, as_json)
 
 
 @memory_command.command("changes")
 @_file_argument
+@over_option
 @click.option("--since", required=True, metavar="TIME", help="First moment.")
 @click.option("--until", metavar="TIME", help="Last moment.")
 @click.option("--about", help="Keep memories about this only.")
 @json_option
-def changes_command(file: str, as_json: bool, **period: object) -> None:
+def changes_command(
+    file: str, over: tuple[str, ...], as_json: bool, **period: object
+) -> None:  # fmt: skip
     """List what was remembered, revised and corrected in a period."""
     from ragfile.doors.mcp.memory_tools import change_line
 
     _require(file)
-    found = OpenedLate(file, None).run(lambda memory: memory.changes(**_given(period)))
+    found = OpenedLate(file, over).run(lambda memory: memory.changes(**_given(period)))
     _list(found, change_line, as_json)
 
 
@@ -181,6 +194,7 @@ def _list(
 
 @memory_command.command("log-turn")
 @_file_argument
+@over_option
 @click.argument("session")
 @click.argument("who")
 @click.argument("text")
@@ -188,15 +202,17 @@ def _list(
 @wait_option
 @json_option
 def log_turn_command(
-    file: str, session: str, who: str, text: str, at: str | None, as_json: bool
-) -> None:
+    file: str, session: str, who: str, text: str, over: tuple[str, ...], at: str | None,
+    as_json: bool,
+) -> None:  # fmt: skip
     """Store the next turn of a conversation."""
-    name = OpenedLate(file, None).run(lambda memory: memory.log_turn(session, who, text, at))
+    name = OpenedLate(file, over).run(lambda memory: memory.log_turn(session, who, text, at))
     return emit({"id": name}) if as_json else click.echo(name)
 
 
 @memory_command.command("forget")
 @_file_argument
+@over_option
 @click.argument("ids", nargs=-1)
 @click.option("--about", help="Forget all memories about this.")
 @click.option("--session", help="Forget all turns of this conversation.")
@@ -204,7 +220,9 @@ def log_turn_command(
 @click.option("--end-kept", is_flag=True, help="End signed and kept generations that hold them.")
 @wait_option
 @json_option
-def forget_command(file: str, ids: tuple[str, ...], as_json: bool, **options: object) -> None:
+def forget_command(
+    file: str, ids: tuple[str, ...], over: tuple[str, ...], as_json: bool, **options: object
+) -> None:  # fmt: skip
     """Hide memories and turns, and erase their bytes after the file's retention.
 
     Without IDS, --about and --session, do what is due: hide what has expired, erase old bytes.
@@ -212,7 +230,7 @@ def forget_command(file: str, ids: tuple[str, ...], as_json: bool, **options: ob
     from ragfile.doors.mcp.memory_tools import forgotten_line
 
     _require(file)
-    gone = OpenedLate(file, None).run(lambda memory: memory.forget(ids, **_given(options)))
+    gone = OpenedLate(file, over).run(lambda memory: memory.forget(ids, **_given(options)))
     return emit(gone.to_dict()) if as_json else click.echo(forgotten_line(gone.to_dict()))
 
 

@@ -10,7 +10,7 @@ from ragfile.ground.lock_patience import DOOR_WAIT, seconds_to_wait
 from ragfile.ground.urls import is_remote
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Any, Unpack
 
     from ragfile.knowledge_base import KnowledgeBase
@@ -68,7 +68,12 @@ class Files:
         """Start the next commit of a file, over the layers below it."""
         from ragfile.opener import edit
 
-        return edit((*self._over, path), **options) if self._over else edit(path, **options)
+        if not self._over:
+            return edit(path, **options)
+        below = self.below
+        for part in below:
+            part.refresh()
+        return edit((*below, path), **options)
 
     @property
     def editing(self) -> dict[str, Any]:
@@ -98,6 +103,20 @@ class Files:
             )
         return name
 
+    @property
+    def below(self) -> list[KnowledgeBase]:
+        """The layers below each file, open."""
+        with self._lock:
+            return self._layers()
+
+    def path_to_write(self, name: str | None, make: Callable[[str], object] | None = None) -> str:
+        """Return the path of a file for a change; one that a client owns is made first, by `make`."""
+        return self.path(name)
+
+    def make(self, name: str, make: Callable[[str], object] | None = None) -> None:
+        """Make a file in a folder unless it is there; without folders, there is none to make."""
+        self.name(name)
+
     def open(self, name: str | None, generation: int = 0) -> KnowledgeBase:
         """Return an open file, at its newest commit or at an older one."""
         name = self.name(name)
@@ -122,9 +141,14 @@ class Files:
         path = self._paths[name]
         if not self._over:
             return open_passages(path, generation=generation, **self._opening)
+        return open_passages((*self._layers(), path), generation=generation, **self._opening)
+
+    def _layers(self) -> list[KnowledgeBase]:
+        from ragfile.opener import open_passages
+
         if self._below is None:
             self._below = [open_passages(each, **self._opening) for each in self._over]
-        return open_passages((*self._below, path), generation=generation, **self._opening)
+        return self._below
 
     def _close_older(self) -> None:
         """Forget the oldest of the older generations; their current readers keep them open."""
@@ -167,6 +191,15 @@ class OneFile(Files):
 
     def edit(self, path: StrPath, **options: Unpack[BeginOptions]) -> Editor:
         return self._files.edit(path, **options)
+
+    @property
+    def below(self) -> list[KnowledgeBase]:
+        return self._files.below
+
+    def path_to_write(self, name: str | None, make: Callable[[str], object] | None = None) -> str:
+        if name in (None, self._only):
+            self._files.make(self._only, make)
+        return self.path(name)
 
     def name(self, name: str | None) -> str:
         if name not in (None, self._only):

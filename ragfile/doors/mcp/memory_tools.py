@@ -6,7 +6,8 @@ texts of results are short: an id, what holds, since when, and what it is about.
 
 from __future__ import annotations
 
-import threading
+import errno
+import os
 from typing import TYPE_CHECKING
 
 from ragfile.answer.passage_budget import estimate_tokens
@@ -14,6 +15,7 @@ from ragfile.doors.mcp.arguments import checked
 from ragfile.doors.mcp.files import OneFile
 from ragfile.doors.mcp.tool_results import Shown
 from ragfile.doors.mcp.tools import LISTED, READS, STRING, WRITES, failed, reason_of
+from ragfile.ground.lru import Lru
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,34 +27,40 @@ if TYPE_CHECKING:
 
 TOKENS = 2000  # of a result
 SIMILAR = 2  # memories that a new one is shown beside
+MOST = 1000  # memories that stay open
 
 
 class OpenMemories:
-    """The memories of files, each opened on first use."""
+    """The memories of files, each opened on first use; the last ones stay open."""
 
-    def __init__(
-        self, files: Files, opened: dict[str, Memory] | None = None,
-        lock: threading.Lock | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, files: Files, opened: Lru[str, Memory] | None = None) -> None:
         self.files = files
-        self._open: dict[str, Memory] = {} if opened is None else opened
-        self._lock = threading.Lock() if lock is None else lock
+        self._open: Lru[str, Memory] = Lru(MOST) if opened is None else opened
 
     def only(self, name: str) -> OpenMemories:
         """Return these memories for a client that may use one file alone."""
-        return OpenMemories(OneFile(self.files, name), self._open, self._lock)
+        return OpenMemories(OneFile(self.files, name), self._open)
 
-    def memory(self, name: str | None) -> Memory:
-        """Return the memory of a file; None means the only file."""
+    def memory(self, name: str | None, *, is_change: bool = False) -> Memory:
+        """Return the memory of a file; None means the only file.
+
+        A change makes a file that does not exist; for anything else it is an error.
+        """
+        path = self.files.path_to_write(name, self._made) if is_change else self.files.path(name)
+        found = self._open.get(path)
+        if found is None or not os.path.exists(path):
+            if not is_change and not os.path.exists(path):
+                raise FileNotFoundError(errno.ENOENT, "nothing is remembered yet", path)
+            found = self._made(path)
+            self._open.put(path, found)
+        return found
+
+    def _made(self, path: str) -> Memory:
+        """Return the memory of a file, which is made if it does not exist."""
         from ragfile.memory import Memory
 
-        path = self.files.path(name)
-        with self._lock:
-            if path not in self._open:
-                editing = self.files.editing
-                embedder, wait = editing.get("embedder"), editing["wait"]
-                self._open[path] = Memory(path, embedder=embedder, wait=wait)
-            return self._open[path]
+        embedder, wait = self.files.editing.get("embedder"), self.files.editing["wait"]
+        return Memory(path, embedder=embedder, wait=wait, over=self.files.below)
 
 
 class MemoryTools:
@@ -87,7 +95,7 @@ class MemoryTools:
         return [
             {
                 "name": name, "description": DESCRIPTIONS[name], "inputSchema": _without_refusal(self._schemas[name]),
-                "annotations": READS if name in ("recall", "history", "changes") else WRITES,
+                "annotations": READS if name in READING else WRITES,
             }
             for name in self._calls
         ]  # fmt: skip
@@ -108,7 +116,7 @@ class MemoryTools:
         """Return the result of a call, or the reason of its failure."""
         try:
             given = checked(name, self._schemas[name], arguments)
-            memory = self._memories.memory(given.pop("file", None))
+            memory = self._memories.memory(given.pop("file", None), is_change=name not in READING)
             text, found = self._calls[name](memory, **given)
         except Exception as error:  # noqa: BLE001 - what is unexpected is raised again
             return failed(reason_of(error, self.files))
@@ -151,8 +159,10 @@ class MemoryTools:
         return Shown(f"{made.kind.capitalize()} {id}", {"id": id, "kind": made.kind})
 
     def _forget(self, memory: Memory, id: str) -> Shown:
-        gone = memory.forget(id)
-        return Shown(forgotten_line(gone.to_dict()), gone.to_dict())
+        gone = memory.forget(id).to_dict()
+        if "below" in gone:  # clients may be elsewhere
+            gone["below"] = [os.path.basename(path.rstrip("/")) for path in gone["below"]]
+        return Shown(forgotten_line(gone), gone)
 
     def _log_turn(self, memory: Memory, session: str, who: str, text: str) -> Shown:
         name = memory.log_turn(session, who, text)
@@ -201,12 +211,19 @@ def forgotten_line(gone: dict[str, Any]) -> str:
         return "Nothing new is hidden. No forgotten text is left in the file."
     if gone["is_erased"]:
         return f"Forgotten: {names}. No byte of it is left in the file."
+    lines = [f"Hidden: {names}."]
     if gone["held"]:
         held = ", ".join(f"{one['generation']} ({one['reason']})" for one in gone["held"])
-        return f"Hidden: {names}. Still in generations that stay: {held}."
-    return f"Hidden: {names}. Its bytes are in the file until a change after {gone['due'][:10]}."
+        lines.append(f"Still in generations that stay: {held}.")
+    if "due" in gone:
+        lines.append(f"Its bytes are in the file until a change after {gone['due'][:10]}.")
+    if "below" in gone:
+        below = ", ".join(os.path.basename(path) for path in gone["below"])
+        lines.append(f"Still in layers below: {below}. Forget it there, too.")
+    return " ".join(lines)
 
 
+READING = ("recall", "history", "changes")
 DESCRIPTIONS = {
     "recall": "Find what is remembered, as it holds now or at an ISO date.",
     "history": "List all statements of a memory.",
@@ -229,7 +246,7 @@ ARGUMENTS: dict[str, dict[str, Schema]] = {
     },
     "revise": {
         "id": STRING, "text": STRING, "correction": {"type": "boolean"}, "valid_from": STRING,
-        "valid_until": STRING,
+        "valid_until": STRING, "ttl": STRING,
     },
     "forget": {"id": STRING},
     "log_turn": {"session": STRING, "who": STRING, "text": STRING},

@@ -154,7 +154,7 @@ class Tools:
 
     def _change(self, file: str | None, change: Callable[[Editor], object]) -> None:
         """Carry out a change in a commit that it shares with those of other threads."""
-        self.files.commits.run(self.files.path(file), change, **self.files.editing)
+        self.files.commits.run(self.files.path_to_write(file), change, **self.files.editing)
 
     def _committed(self, file: str | None, sentence: str) -> Shown:
         """Return the result of a change with the new generation."""

@@ -9,17 +9,20 @@ from __future__ import annotations
 
 import os
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from ragfile.doors.mcp.files import Files
 from ragfile.doors.server.failures import AGAIN, HttpFailure
 from ragfile.errors import ChangedError
+from ragfile.folder import path_in, refuse_twin
 from ragfile.ground.urls import is_dataset, is_remote
+from ragfile.write.new_layer import create_default, create_layer
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterable
+    from collections.abc import Callable, Container, Iterable
 
     from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.layers.agreement import Layer
 
 SUFFIXES = (".ragfile", ".ragmd")
 REMOTE = 2.0  # seconds between refreshes of a file behind a URL
@@ -52,8 +55,7 @@ class Collections(Files):
 
     def known(self, name: str) -> str:
         """Return the name of a current collection; raise a failure 404 for any other."""
-        path = self._paths.get(name)
-        if path is not None and (is_remote(path) or os.path.exists(path)):
+        if self._is_there(name):
             return name
         if name not in self.names:
             raise HttpFailure(404, f"no collection {name!r:.80}: see GET /v1/collections")
@@ -64,6 +66,31 @@ class Collections(Files):
         if name is None or name not in self._paths:
             self._scan()
         return super().name(name)
+
+    def make(self, name: str, make: Callable[[str], object] | None = None) -> None:
+        """Make a file in the first folder, unless there is a collection of its name."""
+        if self._is_there(name) or name in self.names:
+            return
+        if not self._folders:
+            raise HttpFailure(404, f"no collection {name!r:.80}, and no folder to make it in")
+        folder = next(iter(self._folders))
+        path = path_in(folder, name)
+        refuse_twin(path)
+        (make or self._create)(path)
+        with self._lock:
+            self._folders[folder] = -1  # read it again
+        self._scan()
+
+    def _create(self, path: str) -> None:
+        """Make an empty file with the settings of the lowest layer, or the default ones."""
+        if below := self.below:
+            create_layer(path, cast("Layer", below[0].rows))
+        else:
+            create_default(path, self._opening.get("embedder"))
+
+    def _is_there(self, name: str) -> bool:
+        path = self._paths.get(name)
+        return path is not None and (is_remote(path) or os.path.exists(path))
 
     def _refresh(self, name: str, rf: KnowledgeBase) -> None:
         """Look for a newer commit; behind a URL, where that costs a request, every REMOTE seconds."""

@@ -42,6 +42,7 @@ class Operation:
     is_ask: bool = False  # may wait for a chat model
     media: str = "application/json"  # the media type of the request's body
     is_write: bool = False  # runs in the queue of writes
+    makes_file: bool = False  # the only one of the request's key, if it does not exist
     change: Callable[[Service, Call], PendingChange[Any]] | None = (
         None  # one that shares its commit
     )

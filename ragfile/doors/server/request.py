@@ -53,6 +53,9 @@ class OperationApp:
         visit: Visit = scope["ragfile"]
         visit.route = operation.path
         visit.require(operation.scope)
+        if operation.makes_file and visit.file:
+            make = partial(self._service.collections.make, visit.file)
+            await self._service.turns.run(visit.user, make)
         call = Call(
             dict(scope.get("path_params", ())),
             of_query(operation.query, _parameters(scope)),

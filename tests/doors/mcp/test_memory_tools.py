@@ -82,6 +82,13 @@ def test_a_forgotten_memory_is_called_hidden_until_it_is_erased(tools, path):
     assert said(tools, "recall", question="tea") == "Nothing is remembered about this."
 
 
+def test_a_revision_can_set_how_long_a_memory_lives(tools, path):
+    name = said(tools, "remember", text="Anna is away.").split()[-1]
+    said(tools, "revise", id=name, text="Anna is away today.", ttl="1d")
+    with Memory(path) as memory:
+        assert memory.retention.expires != ""
+
+
 def test_a_conversation_is_logged_and_recalled_with_who_and_when(tools):
     assert said(tools, "log_turn", session="monday", who="Eve", text="I play the violin.") == (
         "Logged monday/000001"

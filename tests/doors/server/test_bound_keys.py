@@ -1,13 +1,17 @@
 """Keys for one file: everything else of the server is closed to them."""
 
+import gc
 import json
 import subprocess
 import sys
+import weakref
 
 import pytest
+from doors.server.conftest import until
 
 import ragfile
 from ragfile.doors.server.keys import KeyFile
+from ragfile.memory import Memory
 
 
 @pytest.fixture
@@ -117,3 +121,114 @@ def call_open(server, name, **arguments):
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
             "params": {"name": name, "arguments": arguments}}  # fmt: skip
     return server.post("/mcp", body).json["result"]
+
+
+def listed(folder):
+    return sorted(path.name for path in folder.iterdir() if path.suffix == ".ragfile")
+
+
+def upload(server, secret, text, method="POST"):
+    body = (
+        b'--x\r\nContent-Disposition: form-data; name="file"; filename="notes.md"\r\n\r\n'
+        + text + b"\r\n--x--\r\n"
+    )  # fmt: skip
+    headers = {"Content-Type": "multipart/form-data; boundary=x", **bearer(secret)}
+    return server.ask(method, "/v1/collections/carol/files", body, headers)
+
+
+def store(server, secret):
+    path = "/v1/collections/carol/documents/tea"
+    return server.ask("PUT", path, {"text": "Carol drinks tea."}, bearer(secret)).status
+
+
+WRITES = {
+    "document": lambda server, secret: store(server, secret) == 200,
+    "upload": lambda server, secret: upload(server, secret, b"Carol drinks tea.").status == 202,
+    "tool": lambda server, secret: (
+        not call(server, secret, "put", id="tea", text="Carol drinks tea.")["isError"]
+    ),
+    "memory": lambda server, secret: (
+        not call(server, secret, "remember", "/mcp/memory", text="Carol drinks tea.")["isError"]
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", WRITES)
+def test_the_first_write_of_a_key_makes_its_file(serving, users, keys, root, kind):
+    secret = keys.add("carol", "write", "carol")
+    server = serving(users, keys=keys.path, can_write=True, uploads=str(root))
+    assert server.search({"query": "tea"}, "carol", **bearer(secret)).status == 404
+    assert call(server, secret, "recall", "/mcp/memory", question="tea")["isError"]
+    assert listed(users) == ["alice.ragfile", "bob.ragfile"]
+    assert WRITES[kind](server, secret)
+    until(
+        lambda: b"Carol drinks" in server.search({"query": "tea"}, "carol", **bearer(secret)).body
+    )
+    assert WRITES[kind](server, secret)
+    assert listed(users) == ["alice.ragfile", "bob.ragfile", "carol.ragfile"]
+
+
+def test_no_other_key_makes_a_file(serving, users, keys):
+    every, reader = keys.add("every", "write"), keys.add("carol", "read", "carol")
+    server = serving(users, keys=keys.path, can_write=True)
+    assert store(server, every) == 404
+    assert store(server, reader) == 403
+    body = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+            "params": {"name": "remember", "arguments": {"text": "x"}}}  # fmt: skip
+    assert "error" in server.post("/mcp/memory", body, **bearer(reader)).json
+    assert call(server, every, "remember", "/mcp/memory", text="x", file="carol")["isError"]
+    assert listed(users) == ["alice.ragfile", "bob.ragfile"]
+
+
+@pytest.mark.parametrize("name", ["CON", "nul.txt", "Alice", "a:b"])
+def test_a_key_makes_no_file_of_a_name_that_is_not_safe_everywhere(serving, users, keys, name):
+    secret = keys.add("one", "write", name)
+    server = serving(users, keys=keys.path, can_write=True)
+    done = call(server, secret, "remember", "/mcp/memory", text="x")
+    assert done["isError"]
+    path = f"/v1/collections/{name}/documents/tea"
+    assert server.ask("PUT", path, {"text": "x"}, bearer(secret)).status == 422
+    assert listed(users) == ["alice.ragfile", "bob.ragfile"]
+
+
+def test_recall_of_a_deleted_file_does_not_make_it_again(serving, users, keys):
+    secret = keys.add("alice", "write", "alice")
+    server = serving(users, keys=keys.path, can_write=True)
+    assert not call(server, secret, "remember", "/mcp/memory", text="Tea is hot.")["isError"]
+    (users / "alice.ragfile").unlink()
+    assert call(server, secret, "recall", "/mcp/memory", question="tea")["isError"]
+    assert call(server, secret, "search", query="tea")["isError"]
+    assert listed(users) == ["bob.ragfile"]
+    assert not call(server, secret, "remember", "/mcp/memory", text="Tea is cold.")["isError"]
+    found = json.dumps(call(server, secret, "recall", "/mcp/memory", question="tea"))
+    assert ("cold" in found, "hot" in found) == (True, False)
+
+
+def test_memories_of_a_server_have_its_layers_below(serving, users, keys, tmp_path):
+    team = str(tmp_path / "team.ragfile")
+    with Memory(team) as memory:
+        memory.remember("The standup is at 9:30.", about="standup")
+    secret = keys.add("carol", "write", "carol")
+    server = serving(users, keys=keys.path, can_write=True, over=(team,))
+    for path in users.iterdir():
+        path.unlink()
+    assert not call(server, secret, "remember", "/mcp/memory", text="Carol likes tea.")["isError"]
+    found = json.dumps(call(server, secret, "recall", "/mcp/memory", question="standup?", k=9))
+    assert "9:30" in found
+    assert "likes tea" in found
+
+
+def test_few_memories_of_many_stay_open(tmp_path, monkeypatch):
+    from ragfile.doors.mcp import memory_tools
+    from ragfile.doors.mcp.files import Files
+
+    monkeypatch.setattr(memory_tools, "MOST", 2)
+    paths = [str(tmp_path / f"u{n}.ragfile") for n in range(4)]
+    for path in paths:
+        Memory(path).close()
+    opened = memory_tools.OpenMemories(Files(paths))
+    first = weakref.ref(opened.memory("u0"))
+    for n in (1, 2, 3):
+        opened.memory(f"u{n}").remember("Tea.")
+    gc.collect()
+    assert first() is None
