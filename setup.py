@@ -1,18 +1,22 @@
 """Builds the extension, ragfile._core, from Cython over the plain C in csrc/.
 
 It is one shared object with four Cython modules, which ragfile/_core.pyx loads, and libzstd. The C
-files are compiled in parallel, and an object that is newer than everything it depends on is kept. A
-source distribution carries the C that Cython writes and libzstd's sources, so that it needs neither
-Cython nor network.
+files are compiled in parallel, and an object is kept while its command and the code that it is made
+from stay the same. A source distribution carries the C that Cython writes and libzstd's sources, so
+that it needs neither Cython nor network.
 """
 
+import hashlib
 import os
+import re
 import runpy
 import shlex
 import shutil
 import sys
 import sysconfig
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from functools import cache
 from glob import glob
 from threading import Lock
 
@@ -88,15 +92,24 @@ def flags_of(source):
     return [*C_FLAGS, *hardening, *GENERATED_FLAGS, own, "-MMD"]
 
 
-def is_fresh(target):
-    """Return whether an object is newer than this file and all of its dependencies."""
-    try:
-        with open(os.path.splitext(target)[0] + ".d", encoding="utf-8") as file:
-            _, *needed = shlex.split(file.read().replace("\\\n", " "))
-        made = os.path.getmtime(target)
-        return all(os.path.getmtime(path) < made for path in [*needed, "setup.py"])
-    except OSError:
-        return False
+def recipe(target, command):
+    """Return a digest of a compiler's command and the code of every file that it read for an object."""
+    with open(os.path.splitext(target)[0] + ".d", encoding="utf-8") as file:
+        _, *needed = shlex.split(file.read().replace("\\\n", " "))
+    return hashlib.sha256(repr([command, *map(digest, needed)]).encode()).hexdigest()
+
+
+@cache
+def digest(path):
+    """Return the digest of a file; comments in csrc/ count only where line numbers do."""
+    with open(path, "rb") as file:
+        code = file.read()
+    if path.startswith("csrc/") and not COUNTED and not SANITIZED:
+        code = COMMENT.sub(lambda found: found[0] if found[0][:1] in b"\"'" else b" ", code)
+    return hashlib.sha256(code).hexdigest()
+
+
+COMMENT = re.compile(rb'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
 
 
 def declare():
@@ -131,8 +144,11 @@ class Build(build_ext):
     """Compile in parallel, and name a missing tool in one sentence."""
 
     def finalize_options(self):
+        if self.build_temp is None:  # setuptools' own is a new folder in each editable install
+            kind = f"-sanitized-{SANITIZED}" if SANITIZED else "-counted" if COUNTED else ""
+            python = f"{sysconfig.get_platform()}-{sys.implementation.cache_tag}{sys.abiflags}"
+            self.build_temp = f"build/objects/{python}{kind}"
         super().finalize_options()
-        self.build_temp += f"-sanitized-{SANITIZED}" if SANITIZED else ""
 
     def build_extension(self, ext):
         self.refuse_missing_tools()
@@ -186,9 +202,15 @@ class Build(build_ext):
     def compile(self, source, target, ext):
         if source in GENERATED and not FROM_SDIST:
             generate(source)
-        if self.force or not is_fresh(target):
-            into, macros, folders = self.build_temp, ext.define_macros, ext.include_dirs
-            self.compiler.compile([source], into, macros, folders, extra_postargs=flags_of(source))
+        into, macros, folders = self.build_temp, ext.define_macros, ext.include_dirs
+        command = [self.compiler.compiler_so, macros, folders, flags := flags_of(source)]
+        made_by = f"{target}.recipe"
+        with suppress(OSError), open(made_by, encoding="utf-8") as file:
+            if not self.force and os.path.exists(target) and file.read() == recipe(target, command):
+                return
+        self.compiler.compile([source], into, macros, folders, extra_postargs=flags)
+        with open(made_by, "w", encoding="utf-8") as file:
+            file.write(recipe(target, command))
 
 
 def cores():

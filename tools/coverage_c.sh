@@ -9,7 +9,7 @@ set -euo pipefail
 
 # Measure everything but the tests in an instrumented tree. $1 is the Python.
 measure() {
-    export RAGFILE_OBJECTS=$PWD/$(echo build/temp.*/csrc) RAGFILE_ROUNDS=${ROUNDS:-3000}
+    export RAGFILE_OBJECTS=$PWD/$(echo build/objects/*-counted/csrc) RAGFILE_ROUNDS=${ROUNDS:-3000}
     "$1" -m pytest -q -p no:cacheprovider tests/core/test_c_drivers.py || true
     "${CC:-cc}" -shared -fPIC -O1 tests/crash/starve_core.c -o build/starve_core.so -ldl
     rm -rf build/starve
