@@ -55,6 +55,7 @@ _HOMES = {
     "edit": "opener",
     "fuse": "canonical",
     "index": "canonical",
+    "judge": "evaluation.benchmark",
     "log": "write.history",
     "new_key": "ground.signing_keys",
     "open": "opener",
@@ -103,6 +104,7 @@ if TYPE_CHECKING:
     from ragfile.errors import RemoteError as RemoteError
     from ragfile.errors import SignatureError as SignatureError
     from ragfile.errors import VersionError as VersionError
+    from ragfile.evaluation.benchmark import judge as judge
     from ragfile.exchange.conversion import convert as convert
     from ragfile.exchange.pull import PullReport as PullReport
     from ragfile.exchange.pull import pull as pull

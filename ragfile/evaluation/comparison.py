@@ -10,25 +10,25 @@ reproducible.
 from __future__ import annotations
 
 import math
-import random
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from ragfile.evaluation.measures import ndcg, recall, reciprocal_rank
+import numpy as np
+
+from ragfile.evaluation.measures import MEASURES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from ragfile.evaluation.measures import Judgements, Qrels
+    from numpy.typing import NDArray
+
+    from ragfile.evaluation.measures import Measure, Qrels
     from ragfile.evaluation.runs import Run
 
-    Measure: TypeAlias = Callable[[Sequence[str], Judgements], float]
+    Float64s: TypeAlias = NDArray[np.float64]
 
 DRAWS, SEED = 10_000, 20_240_229
-MEASURES: dict[str, Measure] = {
-    "ndcg@10": ndcg,
-    "recall@100": recall,
-    "mrr": reciprocal_rank,
-}
+BATCH = 250  # resamples that are drawn together
+EQUAL = 1e-12  # differences of means that are errors of rounding
 
 
 def compare(before: Run, after: Run, *, k: int = 10, qrels: Qrels | None = None) -> dict[str, Any]:
@@ -90,21 +90,38 @@ def _paired(
 
 def significance(before: Sequence[float], after: Sequence[float]) -> dict[str, float]:
     """Return the means, their difference, its 95 % interval and its p-value."""
-    count = len(before)
-    if not count:
+    if not before:
         return dict.fromkeys(("before", "after", "difference", "low", "high", "p"), 0.0)
     apart = [b - a for a, b in zip(before, after, strict=True)]
-    mean = math.fsum(apart) / count
-    drawn = _bootstrap(apart)
-    beyond = sum(abs(each - mean) >= abs(mean) for each in drawn)
+    mean = math.fsum(apart) / len(apart)
+    (drawn,) = resampled([apart])
+    low, high = _middle(drawn)
+    beyond = int((np.abs(drawn - mean) >= abs(mean) - EQUAL).sum())
     return {
-        "before": math.fsum(before) / count, "after": math.fsum(after) / count, "difference": mean,
-        "low": drawn[DRAWS * 25 // 1000], "high": drawn[DRAWS * 975 // 1000 - 1],
+        "before": math.fsum(before) / len(before), "after": math.fsum(after) / len(after),
+        "difference": mean, "low": low, "high": high,
         "p": 1.0 if mean == 0 else (beyond + 1) / (DRAWS + 1),
     }  # fmt: skip
 
 
-def _bootstrap(apart: Sequence[float]) -> list[float]:
-    """Return the means of resamples with replacement, in ascending order."""
-    rng, count = random.Random(SEED), len(apart)
-    return sorted(math.fsum(rng.choices(apart, k=count)) / count for _ in range(DRAWS))
+def interval(values: Sequence[float]) -> tuple[float, float]:
+    """Return the 95 % interval of a mean."""
+    return _middle(resampled([values])[0]) if values else (0.0, 0.0)
+
+
+def _middle(drawn: Float64s) -> tuple[float, float]:
+    ordered = np.sort(drawn)
+    return float(ordered[DRAWS * 25 // 1000]), float(ordered[DRAWS * 975 // 1000 - 1])
+
+
+def resampled(columns: Sequence[Sequence[float]]) -> list[Float64s]:
+    """Return for each column the means of resamples of the questions, which are the same for all columns."""
+    values = np.asarray(columns, np.float64).T
+    count = len(values)
+    random = np.random.RandomState(SEED)  # whose numbers are the same in every version of numpy
+    means: list[Float64s] = []
+    for _ in range(DRAWS // BATCH):
+        picks = random.randint(0, count, (BATCH, count)) + np.arange(BATCH)[:, None] * count
+        times = np.bincount(picks.ravel(), minlength=BATCH * count).reshape(BATCH, count)
+        means.append(times @ values / count)
+    return list(np.concatenate(means).T)

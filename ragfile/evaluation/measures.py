@@ -14,7 +14,7 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -87,11 +87,13 @@ def _read_ir(name: str) -> IrCollection:
     return IrCollection(f"{IR}{name}", queries, qrels, dataset)
 
 
-def read_collection(path: StrPath, split: str = "test") -> JudgedCollection:
-    """Read a folder in BEIR layout, or "ir:ID" of ir_datasets."""
+def read_collection(path: StrPath, split: str | None = "test") -> JudgedCollection:
+    """Read a folder in BEIR layout, or "ir:ID" of ir_datasets; without a split, only its documents."""
     path = os.fspath(path)
     if path.startswith(IR):
         return _read_ir(path.removeprefix(IR))
+    if split is None:
+        return JudgedCollection(path)
     _check_layout(path, split)
     qrels = read_qrels(os.path.join(path, "qrels", f"{split}.tsv"))
     queries = {str(r["_id"]): r["text"] for r in _records(os.path.join(path, "queries.jsonl"))}
@@ -108,7 +110,7 @@ def _check_layout(path: str, split: str) -> None:
     if missing:
         raise FileNotFoundError(
             f"{path}: not a judged collection: it lacks {' and '.join(missing)}; a folder in BEIR "
-            "layout has corpus.jsonl, queries.jsonl and qrels/, and --anchors judges other folders"
+            "layout has corpus.jsonl, queries.jsonl and qrels/, and questions= judges other folders"
         )
 
 
@@ -166,23 +168,31 @@ def reciprocal_rank(ranked: Sequence[str], judged: Judgements) -> float:
     return next((1 / rank for rank, doc in enumerate(ranked, 1) if judged.get(doc, 0) > 0), 0.0)
 
 
-def evaluate(
-    run: Mapping[str, Iterable[str]], qrels: Qrels, *, ndcg_at: int = 10, recall_at: int = 100
-) -> dict[str, float]:
+Measure: TypeAlias = Callable[[Sequence[str], Judgements], float]
+"""A measure of one ranking."""
+
+MEASURES: dict[str, Measure] = {
+    "ndcg@10": ndcg,
+    "recall@100": recall,
+    "mrr": reciprocal_rank,
+    "mrr@10": lambda ranked, judged: reciprocal_rank(ranked[:10], judged),
+    "first": lambda ranked, judged: reciprocal_rank(ranked[:1], judged),
+}
+
+
+def evaluate(run: Mapping[str, Iterable[str]], qrels: Qrels) -> dict[str, float]:
     """Return the means of all measures over the judged queries that have a relevant document."""
     judged = {q: j for q, j in qrels.items() if any(v > 0 for v in j.values())}
     ranked = {q: best_of_documents(run.get(q, ())) for q in judged}
-    measures = {
-        f"ndcg@{ndcg_at}": [ndcg(ranked[q], judged[q], ndcg_at) for q in judged],
-        f"recall@{recall_at}": [recall(ranked[q], judged[q], recall_at) for q in judged],
-        "mrr": [reciprocal_rank(ranked[q], judged[q]) for q in judged],
-        "mrr@10": [reciprocal_rank(ranked[q][:10], judged[q]) for q in judged],
-        "first": [reciprocal_rank(ranked[q][:1], judged[q]) for q in judged],
-    }
     return {
-        name: math.fsum(values) / len(values) if values else 0.0
-        for name, values in measures.items()
+        name: mean([measure(ranked[q], judged[q]) for q in judged])
+        for name, measure in MEASURES.items()
     }
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the mean, 0 of nothing."""
+    return math.fsum(values) / len(values) if values else 0.0
 
 
 def best_of_documents(ranked: Iterable[str]) -> list[str]:

@@ -5,6 +5,7 @@ q1 Q0 doc7 1 12.5 ragfile        question, (nothing), document, rank, score, nam
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, TypeAlias
 
 from ragfile.ground.atomic_replace import replacing
@@ -40,6 +41,16 @@ def best_passages(ranked: Sequence[tuple[str, float]]) -> list[tuple[str, float]
     for document, score in ranked:
         best.setdefault(document, float(score))
     return list(best.items())
+
+
+def is_run(path: str) -> bool:
+    """Return whether a path is a run: the first line of the file has six fields, the fourth a rank."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        head = file.read(4096)
+    fields = head.partition(b"\n")[0].split()
+    return not head.startswith(b"RAGFILE") and len(fields) == 6 and fields[3].isdigit()
 
 
 def read_run(path: StrPath) -> Run:

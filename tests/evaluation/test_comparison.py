@@ -4,10 +4,20 @@ import json
 import math
 import random
 
+import numpy as np
 import pytest
 
 import ragfile
-from ragfile.evaluation.comparison import by_question, change, compare, significance
+from ragfile.evaluation.comparison import (
+    BATCH,
+    DRAWS,
+    SEED,
+    by_question,
+    change,
+    compare,
+    resampled,
+    significance,
+)
 from ragfile.evaluation.measures import ndcg, read_collection, read_qrels
 from ragfile.evaluation.runs import read_run, write_run
 
@@ -67,6 +77,16 @@ def test_the_interval_is_that_of_the_normal_approximation():
     error = math.sqrt(sum((a - mean) ** 2 for a in apart) / 500 / 500)
     assert found["low"] == pytest.approx(mean - 1.96 * error, abs=0.15 * error)
     assert found["high"] == pytest.approx(mean + 1.96 * error, abs=0.15 * error)
+
+
+def test_all_columns_are_drawn_from_the_same_questions():
+    rng = random.Random(5)
+    columns = [[rng.random() for _ in range(7)] for _ in range(2)]
+    first, second = resampled(columns)
+    for at, picks in enumerate(np.random.RandomState(SEED).randint(0, 7, (BATCH, 7))):
+        for drawn, column in ((first, columns[0]), (second, columns[1])):
+            assert drawn[at] == pytest.approx(sum(column[i] for i in picks) / 7, abs=1e-12)
+    assert len(first) == DRAWS
 
 
 def test_trec_s_judgements_are_read_as_beir_s(tmp_path):
@@ -140,8 +160,8 @@ def test_eval_writes_runs_and_scores_and_fails_under_a_bar(collection, tmp_path,
     code, out, _ = ran(capsys, "eval", collection, "--runs", tmp_path / "runs")
     assert code == 0
     assert "p99" in out
-    assert read_run(tmp_path / "runs" / "small.bm25.run")["a"][0][0] == "1"
-    scores = json.loads((tmp_path / "runs" / "small.hybrid.json").read_text())
+    assert read_run(tmp_path / "runs" / "small.test.bm25.run")["a"][0][0] == "1"
+    scores = json.loads((tmp_path / "runs" / "small.test.hybrid.json").read_text())
     assert scores["ndcg@10"] == {"a": 1.0}
     assert ran(capsys, "eval", collection, "--fail-under", "ndcg@10=.9")[0] == 0
     code, _, err = ran(capsys, "eval", collection, "--fail-under", "bm25:ndcg@10=1.1")

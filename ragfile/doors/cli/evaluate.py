@@ -23,10 +23,9 @@ MEASURES = {
     "mrr": "MRR",
     "mrr@10": "MRR@10",
     "first": "first",
-    "titles ndcg@10": "titles nDCG",
-    "titles mrr@10": "titles MRR",
-    "titles first": "first",
+    "found@5": "found@5",
 }
+ROLES = {"": "judged by", "dev": "chosen on", "held": "held back"}
 
 Report = dict[str, Any]  # the JSON of a measurement or comparison
 
@@ -40,81 +39,81 @@ class Bar(NamedTuple):
 
 
 @click.command("eval")
-@click.argument("folders", nargs=-1, required=True)
+@click.argument("collections", nargs=-1, required=True)
+@click.option(
+    "--questions", metavar="FILE|SPLIT",
+    help="Judged questions. Default: the split `test` of a folder in BEIR layout.",
+)  # fmt: skip
+@click.option(
+    "--dev", metavar="FILE|SPLIT", help="Questions that rules were chosen on; reported apart."
+)
+@click.option(
+    "--held", metavar="FILE|SPLIT",
+    help="Questions that only judge. None of them may be among those of --dev.",
+)  # fmt: skip
+@click.option(
+    "--queries", type=click.Path(exists=True, dir_okay=False),
+    help="Texts of the queries of qrels: JSON lines, or an id, a tab and a text a line.",
+)  # fmt: skip
+@click.option(
+    "--by", "unit", type=click.Choice(["document", "page", "section", "file", "passage"]),
+    help="What is ranked. Default: what the targets name.",
+)  # fmt: skip
+@click.option(
+    "--chunking",
+    help="Chunk policy of the build, or whole: one passage a document. Default: markdown.",
+)
 @click.option(
     "--embedder",
     default="default",
     show_default=True,
     help="Embedding model: default, none, st:…, onnx:…, openai:…, ollama:…",
 )
+@click.option("--rerank", "reranker", help="Also measure hybrid searches re-ranked by this model.")
 @click.option(
-    "--rerank",
-    "reranker",
-    help="Cross-encoder for reranking, instead of the built-in reranker.",
-)
-@click.option(
-    "--split", default="test", show_default=True, help="Judgements to use: qrels/SPLIT.tsv."
-)
+    "--depth", type=click.IntRange(min=1), default=100, show_default=True,
+    help="Passages of each search, such as the number that you use.",
+)  # fmt: skip
 @click.option(
     "--keep", type=click.Path(), help="Save the built file under this name (one collection only)."
 )
 @click.option(
-    "--anchors",
-    type=click.Path(exists=True, dir_okay=False),
-    help='Judge a folder of pages by its own links, given as JSON: [{"q": question, "t": id of the answer, '
-    '"src": [ids to leave out]}, …].',
-)
-@click.option(
     "--runs",
     type=click.Path(file_okay=False),
-    help="Write each mode's ranking (TREC) and each query's scores (JSON) to this folder.",
+    help="Write each mode's ranking (TREC) and each question's scores (JSON) to this folder.",
+)
+@click.option(
+    "--against",
+    type=click.Path(exists=True, file_okay=False),
+    help="Compare with the --runs folder of an earlier evaluation, question by question.",
 )
 @click.option(
     "--fail-under",
     multiple=True,
     metavar="[MODE:]MEASURE=N",
-    help="Exit with 1 if a measure is below N, such as ndcg@10=.40 or bm25:mrr=.6. Default MODE: hybrid.",
+    help="Exit with 1 if a measure is below N, such as ndcg@10=.40 or bm25:mrr=.6. Default MODE: hybrid. "
+    "With --held, the held questions count.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def eval_command(
-    folders: tuple[str, ...],
-    embedder: str,
-    reranker: str | None,
-    split: str,
-    keep: str | None,
-    anchors: str | None,
-    runs: str | None,
+    collections: tuple[str, ...],
     fail_under: tuple[str, ...],
     as_json: bool,
+    **options: Any,  # Any: as click parses them
 ) -> None:
     """Measure every search mode on judged questions.
 
-    FOLDERS have the BEIR layout (corpus.jsonl, queries.jsonl, qrels/), or are ir:ID of the package
-    ir_datasets.
+    COLLECTIONS are folders in BEIR layout (corpus.jsonl, queries.jsonl, qrels/), ir:ID of the package
+    ir_datasets, folders of files or RAGFiles with --questions, or runs in TREC's format.
     """
-    _refuse_missing(folders)
+    _refuse_missing(collections)
     bars = [_bar(text) for text in fail_under]
-    from ragfile.evaluation.anchors import judge_anchors
     from ragfile.evaluation.benchmark import judge
 
-    if keep and len(folders) > 1:
+    if options["keep"] and len(collections) > 1:
         raise click.UsageError("--keep requires a single collection")
-    if anchors and (len(folders) > 1 or reranker or runs):
-        raise click.UsageError("--anchors requires a single folder, without --rerank and --runs")
-    with Progress().ticking(f"measuring {', '.join(folders)}"):
-        if anchors:
-            reports = [
-                judge_anchors(folder, anchors, embedder=embedder, keep=keep) for folder in folders
-            ]
-        else:
-            options: dict[str, Any] = {
-                "embedder": embedder,
-                "reranker": reranker,
-                "split": split,
-                "keep": keep,
-            }
-            options["runs"] = runs
-            reports = [judge(folder, **options) for folder in folders]
+    with Progress().ticking(f"measuring {', '.join(collections)}"):
+        reports = [judge(collection, **options) for collection in collections]
     if as_json:
         click.echo(json.dumps(reports, indent=2))
     for report in [] if as_json else reports:
@@ -125,10 +124,10 @@ def eval_command(
     sys.exit(WRONG if below else 0)
 
 
-def _refuse_missing(folders: tuple[str, ...]) -> None:
-    for folder in folders:
-        if not (folder.startswith("ir:") or os.path.isdir(folder)):
-            raise click.UsageError(f"{folder}: no such folder")
+def _refuse_missing(collections: tuple[str, ...]) -> None:
+    for collection in collections:
+        if not (collection.startswith("ir:") or os.path.exists(collection)):
+            raise click.UsageError(f"{collection}: no such file or folder")
 
 
 def _bar(text: str) -> Bar:
@@ -154,17 +153,47 @@ def _below(report: Report, bars: list[Bar]) -> Iterator[str]:
 
 def _show(report: Report) -> None:
     click.echo(
-        f"{report['collection']}: {report['documents']} documents, {report['queries']} judged queries"
+        f"{report['collection']}: {report['documents']:,} documents, {report['chunks']:,} passages"
     )
-    shown = list(next(iter(report["modes"].values())))
-    click.echo(f"  {'':<16}" + "".join(f"{MEASURES[name]:>12}" for name in shown))
-    for mode, scores in report["modes"].items():
-        click.echo(f"  {mode:<16}" + "".join(f"{scores[name]:>12.4f}" for name in shown))
+    for one in report["sets"]:
+        _show_set(one)
     if "milliseconds" in report:
         times = ", ".join(
             f"{name} {value:.2f} ms" for name, value in report["milliseconds"].items()
         )
         click.echo(f"  a hybrid question by the clock: {times}")
+
+
+def _show_set(one: dict[str, Any]) -> None:
+    """Print the measures of a set of questions, with intervals of 95 %."""
+    more = f", {one['left_out']:,} left out" if one["left_out"] else ""
+    what = f"{one['queries']:,} judged questions{more}, ranked by {one['unit']}"
+    click.echo(f"{ROLES[one['role']]} {one['name']} ({one['digest'][:8]}): {what}")
+    modes = one["modes"]
+    click.echo(f"  {'':<12}" + "".join(f"{mode:<24}" for mode in modes).rstrip())
+    for name, shown in MEASURES.items():
+        cells = ((modes[mode][name], *one["intervals"][mode][name]) for mode in modes)
+        line = "".join(f"{mean:.4f} [{low:.4f} {high:.4f}]   " for mean, low, high in cells)
+        click.echo(f"  {shown:<12}{line}".rstrip())
+    for group, found in one["groups"].items():
+        values = ", ".join(
+            f"{mode} {scores['ndcg@10']:.4f} / {scores['mrr@10']:.4f}"
+            for mode, scores in found["modes"].items()
+        )
+        click.echo(f"  {group} ({found['queries']:,}), nDCG@10 / MRR@10: {values}")
+    first = next(iter(modes))
+    _show_differences(one["differences"], first)
+    _show_differences(one.get("against", {}), "before")
+
+
+def _show_differences(differences: dict[str, Any], other: str) -> None:
+    for mode, measures in differences.items():
+        for name in ("ndcg@10", "mrr@10"):
+            m = measures[name]
+            click.echo(
+                f"  {mode} against {other}: {MEASURES[name]} {m['difference']:+.4f} "
+                f"[{m['low']:+.4f} {m['high']:+.4f}], {_chance(m['p'])}"
+            )
 
 
 @click.command()
@@ -268,5 +297,10 @@ def _show_changes(report: Report) -> None:
     for name, m in report.get("measures", {}).items():
         click.echo(
             f"{name}: {m['before']:.4f} → {m['after']:.4f}, {m['difference']:+.4f} "
-            f"[{m['low']:+.4f}, {m['high']:+.4f}], p = {m['p']:.3f}"
+            f"[{m['low']:+.4f}, {m['high']:+.4f}], {_chance(m['p'])}"
         )
+
+
+def _chance(p: float) -> str:
+    """Format the probability of such a difference by chance; the bootstrap knows none below 1 in 10,000."""
+    return f"p = {p:.3f}" if p >= 0.001 else "p < 0.001"

@@ -31,6 +31,8 @@ SPELLINGS = (
     (re.compile(r"\bparse_(memory|seconds)= "), "--parse-{} "),
     (re.compile(r"\bquery_syntax=(?=;)"), "--query-syntax"),
     (re.compile(r"redirects=True"), "--redirects"),
+    (re.compile(r"\bquestions= (judges)"), "--questions {}"),
+    (re.compile(r"\bqueries= (names)"), "--queries {}"),
     (re.compile(r"\bpass replace=True\b"), "pass --replace"),
     (re.compile(r"\bprefix='(\S+)'"), "--prefix {}"),
     (re.compile(r"\bpass embedder="), "name it with --embedder"),

@@ -1,4 +1,4 @@
-"""What `search` and `ask` read: files as they are, folders and other formats through a copy in the cache."""
+"""The files that `search` and `ask` open: folders and other formats through a copy in the cache."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def searchable(
     base_url: str | None,
     opening: dict[str, Any],
 ) -> Generator[FilesToOpen]:
-    """Yield what to open for a file; that of a folder is built or synced first."""
+    """Yield the files to open; that of a folder is built or synced first."""
     path, cache = local_path(file), opening["cache"]
     if not _is_folder(path):
         if cache is None and not any(map(is_remote, (file, *over))):

@@ -144,7 +144,7 @@ def test_what_parity_cannot_bring_back_is_listed(tmp_path, run):
         (["build", "docs", "-o", "x.ragfile", "--clusters", "many"], "not yes, no, or a number"),
         (["build", "docs", "-o", "x.ragfile", "--clusters", "70000"], "not yes, no, or a number"),
         (["eval", "docs", "docs", "--keep", "x"], "--keep requires a single collection"),
-        (["eval", "docs", "docs", "--anchors", "q.jsonl"], "--anchors requires a single folder"),
+        (["eval", "docs", "--by", "word"], "'word' is not one of 'document', 'page', 'section'"),
         (["eval", "docs", "--fail-under", "ndcg"], r"takes [MODE:]MEASURE=N, not 'ndcg'"),
         (
             ["serve", "kb.ragfile", "--source", "kb=nosuch"],

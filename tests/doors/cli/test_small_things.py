@@ -70,13 +70,13 @@ def test_a_folder_that_is_not_judged_is_said_to_be_none(kb):
     assert found.exit_code == 1
     assert "not a judged collection" in found.output
     assert "lacks corpus.jsonl and queries.jsonl and qrels/test.tsv;" in found.output
-    assert '"src"' in run("eval", "--help").output
+    assert "--questions judges other folders" in found.output
 
 
 def test_a_collection_without_judgements_is_told_that_they_are_missing(kb):
     for name in ("corpus.jsonl", "queries.jsonl"):
         kb.with_name("docs").joinpath(name).write_text('{"_id": "1", "text": "one"}\n')
-    said = run("eval", "docs", "--split", "dev").output
+    said = run("eval", "docs", "--questions", "dev").output
     assert "it lacks qrels/dev.tsv; a folder in BEIR layout" in said
 
 
