@@ -357,7 +357,16 @@ def _is_filled(record: object, name: str) -> bool:
     return True
 
 
-@dataclass(slots=True)
+SHOWN = 60  # characters of a text in a repr
+
+
+def shortened(text: str) -> str:
+    """Return the beginning of a text in one line, for a repr."""
+    line = " ".join(text[: 4 * SHOWN].split())
+    return line if len(line) <= SHOWN and len(text) <= 4 * SHOWN else f"{line[: SHOWN - 1]}…"
+
+
+@dataclass(slots=True, repr=False)
 class Hit(_Unread):
     """One passage of a result: its source, its exact text, and its `scores` by retriever.
 
@@ -390,6 +399,14 @@ class Hit(_Unread):
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(self), tuple(getattr(self, one.name) for one in fields(self))
+
+    def __repr__(self) -> str:
+        return f"Hit({self.id!r}, {self.score_type}={self.score:.3f}, {shortened(self.text)!r})"
+
+    def _repr_html_(self) -> str | None:
+        """Return the hit for a notebook; None, which means the repr, after unpickling."""
+        asked: HitQuestion | None = getattr(self, "asked", None)
+        return None if asked is None else asked.html([self])
 
     def read(self) -> Self:
         """Read all fields from the file and return the hit; in one step if none was read or set."""
@@ -449,7 +466,7 @@ class Hit(_Unread):
         if not _is_filled(self, "found_in"):
             return None
         reader, key, _ = self.found_in
-        found: tuple[int, int] | None = reader.lines(key)
+        found: tuple[int, int] | None = reader.lines(key, self)
         return found
 
     @property
@@ -536,6 +553,7 @@ class HitQuestion(Protocol):
 
     def missing(self, hit: Hit, /) -> list[str]: ...
     def support(self, hits: Sequence[Hit], /) -> Support: ...
+    def html(self, hits: Sequence[Hit], /) -> str: ...
 
 
 class Hits(list[Hit]):
@@ -583,6 +601,13 @@ class Hits(list[Hit]):
         self.timings = {} if timings is None else timings
         self.missing_shards, self.skipped, self.estimated_recall = (), 0, 1.0
         self.asked = None
+
+    def __repr__(self) -> str:
+        return f"Hits([{''.join(f'{chr(10)}    {hit!r},' for hit in self)}{chr(10) * bool(self)}])"
+
+    def _repr_html_(self) -> str | None:
+        """Return the hits for a notebook; None, which means the repr, after unpickling."""
+        return None if self.asked is None else self.asked.html(self)
 
     @property
     def exact(self) -> bool:

@@ -12,7 +12,7 @@ from ragfile.ground.json_values import is_list
 from ragfile.records import Candidate
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, repr=False)
 class Answer:
     """An answer with its sources and checks.
 
@@ -57,6 +57,16 @@ class Answer:
     timings: dict[str, float] = field(default_factory=dict[str, float])
     request_id: str = ""
     generation: int = 0
+
+    def __repr__(self) -> str:
+        cited = len({citation.number for citation in self.citations})
+        return f"Answer({self.finish}, {cited} of {len(self.sources)} sources cited, {self.text!r})"
+
+    def _repr_html_(self) -> str:
+        """Return the answer for a notebook."""
+        from ragfile.answer.html_answers import html_of
+
+        return html_of(self)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the answer as a dict, ready for JSON. Dropped passages are named, without their texts."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragfile.answer.blocks import Block, blocks, shortened, shown
+from ragfile.search.blocks import Block, blocks, shortened, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

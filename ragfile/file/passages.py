@@ -87,9 +87,8 @@ class Passages:
         segment, local = self.rows.place(row)
         return self._checked_after(segment.stretch(local, before, after))
 
-    def lines(self, row: int) -> tuple[int, int] | None:
-        """Return the first and last line of a row of source code; None for other rows."""
-        hit = self.rows.hit(row)
+    def lines(self, row: int, hit: Hit) -> tuple[int, int] | None:
+        """Return the first and last line of a row of source code, of which `hit` has the place; None for other rows."""
         if hit.start < 0 or not _core.is_code(hit.doc_id):
             return None
         lines = self._lines
@@ -126,7 +125,7 @@ class KeptPassages:
         """Return the text around a kept hit."""
         return hit.context(before=before, after=after)
 
-    def lines(self, hit: Hit) -> tuple[int, int] | None:
+    def lines(self, hit: Hit, copy: Hit) -> tuple[int, int] | None:
         """Return the lines of a kept hit."""
         return hit.lines
 

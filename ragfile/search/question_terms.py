@@ -29,17 +29,19 @@ class QuestionTerms(NamedTuple):
         weights: The weight of each term: its rarity in the file.
         words: The word of each term in the question.
         places: A function that returns the places of all terms of a text.
+        terms: A function that returns the terms of a text, those of its places; much faster.
     """
 
     weights: dict[str, float]
     words: dict[str, str]
     places: Callable[[str], list[TermPlace]]
+    terms: Callable[[str], set[str]]
 
     def held(self, text: str) -> set[str]:
         """Return the question's terms in a text."""
         if not self.weights:
             return set()
-        return {place.term for place in self.places(text)} & self.weights.keys()
+        return self.terms(text) & self.weights.keys()
 
     def weight(self, terms: Iterable[str]) -> float:
         """Return the sum of the weights of some terms."""
@@ -59,7 +61,10 @@ def question_terms(rows: SearchedRows, question: str) -> QuestionTerms:
     def places(text: str) -> list[TermPlace]:
         return highlight_spans.places(rows.lexicon, text)
 
-    return QuestionTerms(weights, found, places)
+    def terms(text: str) -> set[str]:
+        return {term for term, _ in rows.lexicon.terms(text)}
+
+    return QuestionTerms(weights, found, places, terms)
 
 
 def _parts(places: list[TermPlace]) -> list[TermPlace]:
@@ -83,5 +88,8 @@ def plain_terms(question: str) -> QuestionTerms:
     def places(text: str) -> list[TermPlace]:
         return [TermPlace(stem(m[0].lower()), m.start(), m.end()) for m in _WORD.finditer(text)]
 
+    def terms(text: str) -> set[str]:
+        return {place.term for place in places(text)}
+
     found = {stem(word): word for word in reversed(words(question)) if word not in without}
-    return QuestionTerms(dict.fromkeys(found, 1.0), found, places)
+    return QuestionTerms(dict.fromkeys(found, 1.0), found, places, terms)

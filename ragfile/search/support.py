@@ -9,7 +9,8 @@ docs/guides/read-a-score.md explains the words "strong", "fair" and "weak"; benc
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, cast
 
 from ragfile.records import Support
 
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from ragfile.records import Hit
     from ragfile.search.question_terms import QuestionTerms
     from ragfile.search.retrieval import Retrieval
+    from ragfile.search.rows import OpenRows
+    from ragfile.search.shown_passages import PassageViewer
 
 KEYWORDS, SENTENCE = 0.7, 0.45  # the share that one passage needs
 SHORT = 4  # terms; a question with more needs less
@@ -28,12 +31,15 @@ NEAR = 9.0  # deviations above the mean of the sample
 LOOKED_AT = 5  # passages
 
 
-class AskedQuestion(NamedTuple):
+@dataclass(slots=True)
+class AskedQuestion:
     """A question of an open file. `is_embedded` tells whether its vector is its own, not the caller's."""
 
     retrieval: Retrieval
     question: str
     is_embedded: bool
+    _terms: QuestionTerms | None = None
+    _held: dict[str, set[str]] = field(default_factory=dict[str, set[str]])  # by hit
 
     def __reduce__(self) -> tuple[object, ...]:
         return type(None), ()  # a pickled answer has no open file
@@ -41,19 +47,43 @@ class AskedQuestion(NamedTuple):
     @property
     def terms(self) -> QuestionTerms:
         """The terms of the question."""
-        from ragfile.search.question_terms import question_terms  # no search needs it
+        if self._terms is None:
+            from ragfile.search.question_terms import question_terms  # no search needs it
 
-        return question_terms(self.retrieval.rows, self.question)
+            self._terms = question_terms(self.retrieval.rows, self.question)
+        return self._terms
+
+    def viewer(self) -> PassageViewer:
+        """Return what makes the excerpts of passages for this question."""
+        from ragfile.search.shown_passages import PassageViewer
+
+        rows = cast("OpenRows", self.retrieval.rows)
+        return PassageViewer(self.terms, rows.document)
+
+    def html(self, hits: Sequence[Hit]) -> str:
+        """Return hits as HTML, with a remark on their support unless it is strong."""
+        from html import escape
+
+        from ragfile.search.html_hits import html_of
+
+        remark = self.support(hits).remark() if hits else ""
+        return (f"<p>{escape(remark)}</p>" if remark else "") + html_of(hits, self.viewer())
+
+    def held(self, hit: Hit) -> set[str]:
+        """Return the question's terms that a passage has."""
+        if (found := self._held.get(hit.id)) is None:
+            found = self._held[hit.id] = self.terms.held(_with_path(hit))
+        return found
 
     def missing(self, hit: Hit) -> list[str]:
         """Return the question's words that a passage does not have, in order."""
         terms = self.terms
-        return _words(terms, set(terms.weights) - terms.held(_with_path(hit)))
+        return _words(terms, set(terms.weights) - self.held(hit))
 
     def support(self, hits: Sequence[Hit]) -> Support:
         """Return how much of the question the first hits have."""
         terms = self.terms
-        held = [terms.held(_with_path(hit)) for hit in hits[:LOOKED_AT]]
+        held = [self.held(hit) for hit in hits[:LOOKED_AT]]
         whole = terms.weight(terms.weights) or 1.0
         share = max(map(terms.weight, held), default=0.0) / whole
         return Support(

@@ -49,7 +49,7 @@ def test_the_lines_of_every_passage_are_those_of_the_file(tmp_path, end):
             hit = kb.hit(row)
             raw = (tmp_path / "repository" / hit.doc_id).read_bytes().decode()
             lines, shown = ENDS.split(raw), hit.text.split("\n")
-            first, last = read.lines(row)
+            first, last = read.lines(row, hit)
             assert plain(shown[0]) in plain(lines[first - 1])
             assert plain(shown[-1]) in plain(lines[last - 1])
             covered = [plain(line) for line in lines[first - 1 : last] if plain(line)]

@@ -20,7 +20,9 @@ from ragfile.file.row_segment import RowSegment
 PACKAGE = str(Path(ragfile.__file__).parent)
 HYBRID, DATASET = 14, 27
 ASK = 29  # five more: passages are cut into blocks, weighed by the terms of the index
-HTTP = 34  # two more: a key has its share of the requests, and remote reads one time limit
+# Two more: a key has its share of the requests, and remote reads one time limit. Six more: the response tells which words
+# of the question are missing and how well the passages support an answer.
+HTTP = 40
 QUESTION = "alpha beta"
 
 

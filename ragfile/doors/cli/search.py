@@ -68,9 +68,10 @@ def search(
     from dataclasses import asdict
 
     from ragfile.doors.cli.searchable import searchable
-    from ragfile.doors.cli.shown_hits import show_hit, shown_hit
+    from ragfile.doors.cli.shown_hits import show_hit, shown_hits
     from ragfile.opener import open_passages
     from ragfile.options import EXPLAIN
+    from ragfile.search.shown_passages import facts_of
 
     check_question(file, question, "search")
     opening = {
@@ -86,17 +87,16 @@ def search(
         if explain and options.get("mode") != "keyword":
             asked = {name: value for name, value in options.items() if name in EXPLAIN.options}
             reasons = [rf.explain(question, hit.id, k, **asked) for hit in hits]
-        shown = {} if as_json else {hit.id: shown_hit(rf, question, hit) for hit in hits}
+        shown = [] if as_json else shown_hits(rf, question, hits)
         support = hits.support
-        missing = {hit.id: words for hit in hits if (words := hit.missing)} if as_json else {}
+        facts = facts_of(hits, hits) if as_json else {}
         lost = getattr(rf.file, "has_lost_commit", False)
     if as_json:
         explained = {"explanations": [r and r.to_dict() for r in reasons]} if explain else {}
         return emit(
             {
                 "hits": [asdict(hit) for hit in hits],
-                "support": support.to_dict() if support else None,
-                "missing": missing,
+                **facts,
                 "degraded": hits.degraded,
                 "complete": hits.complete,
                 "exact": hits.exact,
@@ -119,9 +119,10 @@ def search(
     elif support and (remark := support.remark()):
         click.echo(f"ragfile: {printable(remark)}", err=True)
     for place, (hit, reason) in enumerate(
-        zip(hits, reasons, strict=True), options.get("offset", 0) + 1
+        zip(shown, reasons, strict=True), options.get("offset", 0) + 1
     ):
-        show_hit(place, shown[hit.id], found.home, explain)
+    from ragfile.doors.cli.searchable import searchable
+    from ragfile.doors.cli.shown_hits import show_hit, shown_hits
         if reason is not None:
             click.echo(_words_of(reason))
     if explain:

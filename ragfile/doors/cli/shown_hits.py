@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import os
 import shutil
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple
 from urllib.parse import quote
 
 import click
 
 from ragfile.doors.cli.report_lines import printable
 from ragfile.ground.urls import is_remote, local_path
-from ragfile.records import NUMBERED, Span
+from ragfile.records import Span
 
 if TYPE_CHECKING:
-    from ragfile.answer.excerpt_lines import ExcerptLine, PassageExcerpt
-    from ragfile.answer.file_lines import FileLines, LineRange
     from ragfile.knowledge_base import KnowledgeBase
-    from ragfile.records import Hit
-    from ragfile.search.support import AskedQuestion
+    from ragfile.records import Hit, Hits
+    from ragfile.search.excerpt_lines import ExcerptLine
+    from ragfile.search.file_lines import FileLines, LineRange
+    from ragfile.search.shown_passages import ShownPassage
 
 
 FOLDERS = 200  # the most that are searched
@@ -42,36 +42,25 @@ class Home(NamedTuple):
 
 
 class ShownHit(NamedTuple):
-    """A hit with its excerpt, and for each line of code its number in the file, else None."""
+    """A hit with its excerpt, read while the file is open."""
 
     hit: Hit
-    excerpt: PassageExcerpt
-    lines: LineRange | None
-    numbers: list[int | None]
+    passage: ShownPassage
 
 
-def shown_hit(rf: KnowledgeBase, question: str, hit: Hit) -> ShownHit:
-    """Read what is shown of a hit."""
-    from ragfile.answer.excerpt_lines import excerpt_lines
-    from ragfile.search.question_terms import plain_terms
+def shown_hits(rf: KnowledgeBase, question: str, hits: Hits) -> list[ShownHit]:
+    """Read what is shown of hits."""
+    from ragfile.search.shown_passages import viewer_of
 
-    asked = cast("AskedQuestion | None", hit.asked)
-    terms = plain_terms(question) if asked is None else asked.terms
-    excerpt = excerpt_lines(hit.text, hit.metadata, terms)
-    lines = lines_of(rf, hit.doc_id) if hit.start >= 0 else None
-    if lines is None:
-        return ShownHit(hit, excerpt, None, [None] * len(excerpt.lines))
-    at = hit.start
-    numbers = [
-        lines.range(at + line.at, at + line.at).first if line.at >= 0 else None
-        for line in excerpt.lines
+    viewer = viewer_of(hits, question, rf.document)
+    return [
+        ShownHit(hit, viewer.shown(hit.text, hit.metadata, hit.doc_id, hit.start)) for hit in hits
     ]
-    return ShownHit(hit, excerpt, lines.range(at + excerpt.start, at + excerpt.end), numbers)
 
 
 def lines_of(rf: KnowledgeBase, doc_id: str) -> FileLines | None:
     """Return the lines of a document's file, if they are known."""
-    from ragfile.answer.file_lines import FileLines
+    from ragfile.search.file_lines import FileLines
 
     document = rf.document(doc_id)
     return None if document is None else FileLines.of(document)
@@ -83,13 +72,13 @@ def show_hit(place: int, shown: ShownHit, home: Home, explain: bool) -> None:
     headers = hit.metadata.get("headers")
     title = click.style(printable(headers), bold=True) if isinstance(headers, str) else ""
     score = click.style(f"{hit.score:.3f}", fg="green")
-    where_shown = printable(where(hit, home, shown.lines))
+    where_shown = printable(where(hit, home, shown.passage.lines))
     click.echo(f"{place}. {score}  {where_shown}  {title}".rstrip())
     if explain:
         click.echo(
             "   " + "  ".join(f"{retriever} {score:.4f}" for retriever, score in hit.scores.items())
         )
-    for line, number in zip(shown.excerpt.lines, shown.numbers, strict=True):
+    for line, number in zip(shown.passage.excerpt.lines, shown.passage.numbers, strict=True):
         for part in _wrapped(line, number):
             click.echo(f"   {part}")
     click.echo()
@@ -97,14 +86,10 @@ def show_hit(place: int, shown: ShownHit, home: Home, explain: bool) -> None:
 
 def where(hit: Hit, home: Home, lines: LineRange | None = None) -> str:
     """Return the source of a hit with its page, slide, row or lines."""
+    from ragfile.search.shown_passages import located
+
     name = home.place(hit.source) or hit.doc_id
-    for part in NUMBERED:
-        if isinstance(number := hit.metadata.get(part), int):
-            return f"{name}, {part} {number}"
-    first, last = lines or hit.lines or (0, 0)
-    if not first:
-        return name
-    return f"{name}:{first}" + (f"-{last}" if last > first else "")
+    return located(name, hit.metadata, lines or hit.lines)
 
 
 def openable(source: str, file: str) -> str:

@@ -6,8 +6,8 @@ from bisect import bisect_right
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from ragfile.answer.citations import place_of
 from ragfile.answer.passage_budget import estimate_tokens
+from ragfile.search.shown_passages import facts_of, located, viewer_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from ragfile.answer.answers import Answer
     from ragfile.knowledge_base import KnowledgeBase
     from ragfile.records import Document, Hit, Hits
+    from ragfile.search.shown_passages import PassageViewer
     from ragfile.types import Metadata
 
 
@@ -35,31 +36,36 @@ class CharSpan(NamedTuple):
 BEFORE = 0.25  # the share of the text around a passage that precedes it
 
 
-def hits(found: Hits, generation: int, tokens: int) -> Shown:
-    """Show as many passages as the budget allows, best first; cut the first one if necessary."""
-    kept: list[tuple[str, Hit]] = []
+def hits(found: Hits, rf: KnowledgeBase, question: str, tokens: int) -> Shown:
+    """Show as many passages as the budget allows, best first; cut the first one if necessary.
+
+    The text shows them without markup, with their lines in the file; the JSON has the exact characters.
+    """
+    viewer = viewer_of(found, question, rf.document)
+    kept: list[Hit] = []
+    parts: list[str] = []
     spent = 0
     for number, hit in enumerate(found, 1):
-        head = _head(number, hit)
-        cost = estimate_tokens(head) + estimate_tokens(hit.text)
+        part = _passage(number, hit, viewer)
+        cost = max(estimate_tokens(part), estimate_tokens(hit.text))
         if spent + cost > tokens:
             if not kept:
-                kept.append((head, _cut(hit, tokens - estimate_tokens(head))))
+                hit = _cut(hit, tokens - (cost - estimate_tokens(hit.text)))
+                kept, parts = [hit], [_passage(number, hit, viewer)]
             break
-        kept.append((head, hit))
+        kept.append(hit)
+        parts.append(part)
         spent += cost
     left_out = len(found) - len(kept)
-    parts = [f"{head}\n{hit.text}" for head, hit in kept] or ["Nothing found."]
+    parts = parts or ["Nothing found."]
     parts += [f"{left_out} more passages did not fit: ask with more tokens."] * bool(left_out)
     parts += [f"Note: {found.degraded}."] * bool(found.degraded)
     support = found.support
     remark = support.remark() if support and found else ""
     parts += [f"Note: {remark}."] * bool(remark)
     return Shown("\n\n".join(parts), {
-        "hits": [asdict(hit) for _, hit in kept], "left_out": left_out,
-        "support": support.to_dict() if support else None,
-        "missing": {hit.id: words for _, hit in kept if (words := hit.missing)},
-        "degraded": found.degraded, "generation": generation,
+        "hits": [asdict(hit) for hit in kept], "left_out": left_out,
+        **facts_of(found, kept), "degraded": found.degraded, "generation": rf.generation,
     })  # fmt: skip
 
 
@@ -81,16 +87,14 @@ def with_sources(shown: Shown, sources: dict[str, int] | None) -> Shown:
     return Shown(shown.text + note, {**shown.fields, "sources": sources})
 
 
-def _head(number: int, hit: Hit) -> str:
-    """Return the line above a passage."""
-    place = place_of(hit.metadata)
-    where = place.get("section") or next(
-        (f"{n} {v}" for n, v in place.items() if n != "checksum"), ""
-    )
-    if lines := hit.lines:
-        where = f"lines {lines[0]}-{lines[1]}{f', {where}' if where else ''}"
+def _passage(number: int, hit: Hit, viewer: PassageViewer) -> str:
+    """Return a passage below a line with its number, id, characters, place and section."""
+    shown = viewer.whole(hit.text, hit.metadata, hit.doc_id, hit.start)
+    place = located(hit.source or hit.doc_id, hit.metadata, shown.lines or hit.lines)
+    section = hit.metadata.get("headers")
+    where = f"{place}, {section}" if isinstance(section, str) and section else place
     span = f" {hit.start}-{hit.end}" if hit.start >= 0 else ""
-    return f"[{number}] {hit.id}{span}{f' ({where})' if where else ''}"
+    return f"[{number}] {hit.id}{span} ({where})\n{shown.text()}"
 
 
 def _cut(hit: Hit, tokens: int) -> Hit:

@@ -103,7 +103,7 @@ class Tools:
         from ragfile.doors.mcp import tool_results
 
         rf = self.files.open(file, generation)
-        return tool_results.hits(rf.search(query, k, **options), rf.generation, tokens)
+        return tool_results.hits(rf.search(query, k, **options), rf, query, tokens)
 
     def _read(
         self, file: str | None, id: str, tokens: int = TOKENS, generation: int = 0, **place: int

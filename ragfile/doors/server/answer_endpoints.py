@@ -18,12 +18,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from ragfile.answer.answers import Answer, Event, Events
+    from ragfile.answer.citations import Source
     from ragfile.chat.protocol import ChatModel
     from ragfile.doors.server.operations import Call
     from ragfile.doors.server.shared_state import Service
     from ragfile.knowledge_base import KnowledgeBase
 
 NO_MODEL = "none"  # the model name that requests an extract of the file's sentences
+SOURCE = 180  # characters of a source's excerpt, which stands beside the answer
 NOTE = (
     "this is an extract of the file; for a written answer start the server with a model: "
     "--model openai:MODEL or --model ollama:MODEL"
@@ -43,6 +45,7 @@ def ask(service: Service, call: Call) -> dict[str, Any] | EventStream:
 def begun(service: Service, call: Call, body: dict[str, Any]) -> Events:
     """Return the events of an answer; iterating starts the work."""
     rf = _opened(service, call.path["c"], body)
+    body.pop("excerpts", None)
     model, options = model_of(service, body), options_of(ASK, body)
     options |= {"model": model, "request_id": call.request_id}
     return cast("Events", answers(rf, options.pop("question"), stream=True, **options))
@@ -93,7 +96,27 @@ def shown(service: Service, call: Call, event: Event | HttpFailure) -> dict[str,
         return {"event": "error", "degraded": str(event), "request_id": call.request_id}
     if event.kind in ("done", "error"):
         return {"event": event.kind, **shown_answer(service, call, event.data)}
-    return event.to_dict()
+    excerpts = excerpts_of(service, call, event.data) if event.kind == "sources" else {}
+    return event.to_dict() | excerpts
+
+
+def excerpts_of(service: Service, call: Call, sources: list[Source]) -> dict[str, Any]:
+    """Return the excerpts of sources by their ids, if the body asks for them."""
+    if not call.body.get("excerpts") or not sources:
+        return {}
+    from ragfile.search.question_terms import question_terms
+    from ragfile.search.shown_passages import PassageViewer
+
+    rf = service.collections.at_commit(call.path["c"], call.body.get("generation", 0))
+    viewer = PassageViewer(question_terms(rf.rows, call.body["question"]), rf.document)
+    found: dict[str, Any] = {}
+    for source in sources:
+        if (row := rf.row(source.id)) is not None:  # else another commit replaced the passage
+            passage = viewer.shown(
+                source.text, rf.chunk(row).metadata, source.doc_id, source.start, SOURCE
+            )
+            found[source.id] = passage.to_dict()
+    return {"excerpts": found}
 
 
 def shown_answer(service: Service, call: Call, answer: Answer) -> dict[str, Any]:
@@ -104,7 +127,7 @@ def shown_answer(service: Service, call: Call, answer: Answer) -> dict[str, Any]
     fields["note"] = NOTE if fields["note"] else ""
     if not fields["rag"]["used"]:
         fields["rag"]["reason"] = fields["degraded"]
-    return fields
+    return fields | excerpts_of(service, call, answer.sources)
 
 
 def note(call: Call, answer: Answer) -> None:

@@ -9,6 +9,7 @@ from ragfile import __version__
 from ragfile.doors.mcp.tool_results import FACTS
 from ragfile.doors.server.failures import HttpFailure, failure_of
 from ragfile.options import BATCH, SEARCH
+from ragfile.search.shown_passages import facts_of, viewer_of
 
 if TYPE_CHECKING:
     from typing import Any
@@ -65,6 +66,7 @@ def search(service: Service, call: Call) -> dict[str, Any]:
     """Return the hits of one question, or of each question of a batch."""
     body = dict(call.body)
     rf = service.collections.at_commit(call.path["c"], body.pop("generation", 0))
+    has_excerpts = body.pop("excerpts", False)
     is_single = "query" in body
     table, other = (SEARCH, BATCH) if is_single else (BATCH, SEARCH)
     for name in other.options.keys() - table.options.keys():
@@ -72,15 +74,18 @@ def search(service: Service, call: Call) -> dict[str, Any]:
     options = options_of(table, body)
     options["request_id"] = call.request_id
     if is_single:
-        found = rf.search(options.pop("query"), **options)
+        query = options.pop("query")
+        found = rf.search(query, **options)
         call.sink |= {"searches": 1, "timings": found.timings, "degraded": found.degraded}
-        return shown(service, rf, found)
+        return shown(service, rf, found, query if has_excerpts else None)
     queries = options.pop("queries")
     results = rf.search_batch(queries, **cast("BatchOptions", options))
     call.sink |= {"searches": len(results), "timings": results[0].timings if results else {}}
+    asked = queries if has_excerpts else [None] * len(queries)
     return {
-        "results": [shown(service, rf, hits) for hits in results], "generation": rf.generation
-    }  # fmt: skip
+        "results": [shown(service, rf, *one) for one in zip(results, asked, strict=True)],
+        "generation": rf.generation,
+    }
 
 
 def _refuse(name: str, options: dict[str, Any], *, is_single: bool) -> None:
@@ -101,14 +106,27 @@ def options_of(table: OptionTable, body: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def shown(service: Service, rf: KnowledgeBase, found: Hits) -> dict[str, Any]:
-    """Return hits ready for JSON."""
+def shown(
+    service: Service, rf: KnowledgeBase, found: Hits, question: str | None = None
+) -> dict[str, Any]:
+    """Return hits ready for JSON, with the excerpts for a question if there is one."""
+    hits = [fields_of(hit) for hit in found]
+    excerpts = {} if question is None else {"excerpts": excerpts_of(rf, found, question)}
     return {
-        "hits": [fields_of(hit) for hit in found],
+        "hits": hits, **facts_of(found, found), **excerpts,
         "degraded": service.discreet(found.degraded), "timings": found.timings,
         "request_id": found.request_id, "generation": rf.generation,
         "exact": found.exact, "estimated_recall": found.estimated_recall,
     }  # fmt: skip
+
+
+def excerpts_of(rf: KnowledgeBase, found: Hits, question: str) -> dict[str, Any]:
+    """Return the excerpts of hits by their ids."""
+    viewer = viewer_of(found, question, rf.document)
+    return {
+        hit.id: viewer.shown(hit.text, hit.metadata, hit.doc_id, hit.start).to_dict()
+        for hit in found
+    }
 
 
 def fields_of(hit: Hit) -> dict[str, Any]:

@@ -23,6 +23,9 @@ TEXT, WHOLE, NUMBER, YES = (
 COUNT = {"type": "integer", "minimum": 0}
 GENERATION = {"type": "integer", "minimum": 0, "maximum": 1 << 53}
 FREE = {"type": "object"}
+EXCERPTS = YES | {
+    "description": "Return excerpts for people, without markup, by the id of the passage."
+}
 NULL = {"type": "null"}
 ONE = {"type": "integer", "enum": [1]}
 POSITIVE = {"type": "integer", "minimum": 1}
@@ -96,14 +99,18 @@ def search_body(settings: Settings) -> Schema:
     """Return the schema of a search: one question, or a batch."""
     questions = many(TEXT, maxItems=settings.max_questions)
     found = options({"k": K} | SEARCH.options | BATCH.options, settings)
-    body = record((), query=TEXT, queries=questions, generation=GENERATION, **found)
+    body = record(
+        (), query=TEXT, queries=questions, generation=GENERATION, excerpts=EXCERPTS, **found
+    )
     return body | {"oneOf": [{"required": ["query"]}, {"required": ["queries"]}]}
 
 
 def ask_body(settings: Settings) -> Schema:
     """Return the schema of a question to `ask`."""
     found = options(ASK.options, settings)
-    return record(("question",), question=TEXT, generation=GENERATION, stream=YES, **found)
+    return record(
+        ("question",), question=TEXT, generation=GENERATION, stream=YES, excerpts=EXCERPTS, **found
+    )
 
 
 TEXTS = {"anyOf": [TEXT, many(TEXT)]}
@@ -116,9 +123,14 @@ HIT = shown(
     scores={"type": "object", "additionalProperties": NUMBER}, tags=many(TEXT), metadata=FREE,
     source=TEXT, start=WHOLE, end=WHOLE,
 )  # fmt: skip
+SUPPORT = shown(
+    strength={"type": "string", "enum": ["strong", "fair", "weak"]}, share=NUMBER, needed=NUMBER,
+    missing=many(TEXT),
+)  # fmt: skip
 HITS = shown(
-    hits=many(HIT), degraded=TEXT, timings=FREE, request_id=TEXT, generation=WHOLE, exact=YES,
-    estimated_recall=NUMBER,
+    hits=many(HIT), support={"anyOf": [SUPPORT, NULL]}, missing={"type": "object", "additionalProperties": many(TEXT)},
+    lines={"type": "object", "additionalProperties": many(WHOLE, minItems=2, maxItems=2)},
+    degraded=TEXT, timings=FREE, request_id=TEXT, generation=WHOLE, exact=YES, estimated_recall=NUMBER,
 )  # fmt: skip
 FOUND = {"anyOf": [HITS, shown(results=many(HITS), generation=WHOLE)]}
 ANSWER = shown(

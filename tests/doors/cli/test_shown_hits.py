@@ -6,10 +6,10 @@ import click
 import pytest
 
 import ragfile
-from ragfile.answer.excerpt_lines import ExcerptLine
-from ragfile.answer.file_lines import LineRange
 from ragfile.doors.cli.shown_hits import Home, marked, openable, where
 from ragfile.records import Hit, Span
+from ragfile.search.excerpt_lines import ExcerptLine
+from ragfile.search.file_lines import LineRange
 
 
 def hit(source, **metadata):

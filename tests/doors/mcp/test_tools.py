@@ -71,8 +71,17 @@ def test_a_search_finds_what_the_library_finds(call, path, question):
 def test_the_text_of_a_search_has_numbers_ids_places_and_passages(call):
     text = said(call("search", query="how often are keys rotated?", k=2))
     assert text.startswith("[1] keys.md#")
-    assert "(Guide > Keys)" in text
+    assert "(keys.md:5, Guide > Keys)" in text
     assert "Rotate the keys every 90 days" in text
+
+
+def test_the_text_of_a_search_has_no_markup_and_numbers_the_lines_of_code(tmp_path):
+    text = "# Keys\n\nRotate **the** [keys](x.md):\n\n```sh\nrotate  --all\n```\n"
+    (tmp_path / "keys.md").write_text(text)
+    ragfile.build([tmp_path / "keys.md"], tmp_path / "kb")
+    result = served(tmp_path / "kb")("search", query="rotate keys")
+    assert said(result).splitlines()[1:] == ["Rotate the keys:", "    6  rotate  --all"]
+    assert "**the** [keys](x.md)" in result["structuredContent"]["hits"][0]["text"]
 
 
 @pytest.mark.parametrize("tokens", [1, 20, 60, 100, 400])
@@ -319,4 +328,4 @@ def test_passages_of_source_code_have_their_lines(tmp_path):
     ragfile.build([{"id": "keys.py", "text": "\n\ndef rotate(key):\n    return key[::-1]\n"}], path)
     head = said(served(path)("search", query="rotate a key")).splitlines()[0]
     assert head.startswith("[1] keys.py#0 ")
-    assert head.endswith(" (lines 3-4)")
+    assert head.endswith(" (keys.py:3-4)")

@@ -182,3 +182,35 @@ def test_what_a_question_names_and_the_file_lacks_is_the_clients_mistake(server)
     assert server.search({"query": "", "similar_to": 10**6}).status in (404, 422)
     assert server.search({"query": "keys", "group": 2, "diversity": 0.5}).status == 422
     assert server.search({"query": "key*", "group": 2, "query_syntax": True}).status == 422
+
+
+def test_a_search_tells_what_is_missing_and_shows_excerpts_if_asked(server, built):
+    question = "How often must keys be rotated, and pancakes?"
+    plain = server.search({"query": question, "k": 2}).json
+    with ragfile.open(built) as rf:
+        hits = rf.search(question, 2)
+        assert plain["support"] == json.loads(json.dumps(hits.support.to_dict()))
+        assert plain["missing"] == {hit.id: hit.missing for hit in hits if hit.missing}
+    assert "pancakes" in plain["support"]["missing"]
+    assert "excerpts" not in plain
+    found = server.search({"query": question, "k": 2, "excerpts": True}).json
+    assert list(found["excerpts"]) == [hit["id"] for hit in found["hits"]]
+    for hit in found["hits"]:
+        shown = found["excerpts"][hit["id"]]
+        assert 0 <= shown["start"] < shown["end"] <= len(hit["text"])
+        marked = [line["text"][a:b] for line in shown["lines"] for a, b in line["marks"]]
+        assert marked
+        assert all(word.lower().startswith(("key", "rotat", "often", "must")) for word in marked)
+    batch = server.search({"queries": [question], "k": 2, "excerpts": True}).json["results"][0]
+    assert batch["excerpts"] == found["excerpts"]
+
+
+def test_an_answer_has_the_excerpts_of_its_sources_if_asked(server):
+    answer = server.post(
+        "/v1/collections/kb/ask", {"question": "How often must keys be rotated?", "excerpts": True}
+    ).json
+    assert set(answer["excerpts"]) == {source["id"] for source in answer["sources"]}
+    text = "\n".join(
+        line["text"] for line in answer["excerpts"][answer["sources"][0]["id"]]["lines"]
+    )
+    assert "keys" in text

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragfile
-from ragfile.answer.blocks import LONGEST, blocks, shortened, shown
+from ragfile.search.blocks import LONGEST, blocks, shortened, shown
 from ragfile.search.question_terms import plain_terms
 
 GUIDE = """\

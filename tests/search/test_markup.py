@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ragfile.answer.markup import code_spans, readable
+from ragfile.search.markup import code_spans, readable
 
 
 @pytest.mark.parametrize(("text", "shown"), [

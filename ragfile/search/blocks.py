@@ -11,8 +11,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from ragfile.answer.markup import code_spans, one_line, readable
 from ragfile.records import Span
+from ragfile.search.markup import code_spans, one_line, readable
 from ragfile.text import sentences
 
 if TYPE_CHECKING:

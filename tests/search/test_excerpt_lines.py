@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import ragfile
-from ragfile.answer.excerpt_lines import SIZE, excerpt_lines
-from ragfile.answer.file_lines import FileLines
+from ragfile.search.excerpt_lines import SIZE, excerpt_lines
+from ragfile.search.file_lines import FileLines
 from ragfile.search.question_terms import plain_terms
 
 MARKUP = re.compile(r"\*\*|\]\(|^#|```|\|---|</?b>|\{\{|^[-*] ", re.MULTILINE)

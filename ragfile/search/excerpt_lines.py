@@ -9,14 +9,14 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, NamedTuple
 
-from ragfile.answer.blocks import blocks, is_source_code, readable_text
-from ragfile.answer.markup import code_spans
 from ragfile.records import Span
+from ragfile.search.blocks import blocks, is_source_code, readable_text
 from ragfile.search.highlight_spans import joined
+from ragfile.search.markup import code_spans
 from ragfile.text import sentences
 
 if TYPE_CHECKING:
-    from ragfile.answer.blocks import Block
+    from ragfile.search.blocks import Block
     from ragfile.search.question_terms import QuestionTerms
     from ragfile.types import Metadata
 
@@ -58,6 +58,14 @@ def excerpt_lines(
     if last == first:
         return _of_block(found[first], passage, metadata, asked, size)
     lines = [line for block in found[first : last + 1] for line in _lines(block, passage, metadata)]
+    return PassageExcerpt([_marked(line, asked) for line in lines], start, end)
+
+
+def whole_passage(passage: str, metadata: Metadata, asked: QuestionTerms) -> PassageExcerpt:
+    """Return all lines of a passage, headings apart."""
+    found = blocks(passage, metadata)
+    lines = [line for block in found for line in _lines(block, passage, metadata)]
+    start, end = (_span(found[0]).start, _span(found[-1]).end) if found else (0, 0)
     return PassageExcerpt([_marked(line, asked) for line in lines], start, end)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _TAGS = (
-    "a|abbr|b|blockquote|br|code|dd|del|details|div|dl|dt|em|figure|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|pre|q|s|small"
+    "a|abbr|b|blockquote|br|caption|code|col|colgroup|dd|del|details|div|dl|dt|em|figure|h[1-6]|hr|i|img|ins|kbd|li|mark|ol|p|pre|q|s|small"
     "|span|strong|sub|summary|sup|table|tbody|td|tfoot|th|thead|tr|u|ul"
 )
 _FENCE = re.compile(r"^[ \t]*(?:[-*+]|\d+[.)])?[ \t]*(`{3,}|~{3,})[^\n]*$", re.MULTILINE)
@@ -24,12 +24,12 @@ _INLINE = re.compile(r"(?<!`)(`+)(?!`)(?:(?!\n[ \t]*\n).)+?(?<!`)\1(?!`)", re.DO
 _BLOCK = re.compile(
     r"<!--.*?-->|^[ \t]*(?:[-=*_ \t]{3,}|\[[^]\n]+\]:[ \t][^\n]*)$", re.MULTILINE | re.DOTALL
 )
-# Signs that are removed: templates, tags, pictures, the marks of quotations, URLs of links.
+# Signs that are removed: templates, tags, pictures, the marks of quotations and directives, URLs of links.
 _SIGN = re.compile(
     r"\{\{[<%].*?[%>]\}\}|\{%.*?%\}"
     rf"|</?(?:{_TAGS})(?:[ \t\n][^<>]*)?/?>"
     r"|!\[[^]\n]*\]\([^()\n]*\)"
-    r"|^[ \t]*>+[ \t]+"
+    r"|^[ \t]*(?:>+[ \t]+|:{3,}[ \t]*)"
     r"|(?<!\\)\[(?=[^][]*\]\()|(?<=[^\s\[])\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)",
     re.MULTILINE | re.DOTALL,
 )

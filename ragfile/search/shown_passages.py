@@ -1,0 +1,115 @@
+"""A passage as people see it: its excerpt, and the lines of the file that the excerpt shows.
+
+Every door has its excerpts from here: the command line, the server and its page, MCP and notebooks.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
+
+from ragfile.records import NUMBERED
+from ragfile.search.excerpt_lines import SIZE, excerpt_lines, whole_passage
+from ragfile.search.file_lines import FileLines
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from ragfile.records import Document, Hit, Hits
+    from ragfile.search.excerpt_lines import PassageExcerpt
+    from ragfile.search.file_lines import LineRange
+    from ragfile.search.question_terms import QuestionTerms
+    from ragfile.search.support import AskedQuestion
+    from ragfile.types import Metadata
+
+
+class ShownPassage(NamedTuple):
+    """An excerpt, the lines of the file that it shows if they are known, and the number of each line of code."""
+
+    excerpt: PassageExcerpt
+    lines: LineRange | None
+    numbers: list[int | None]
+
+    def text(self) -> str:
+        """Return the excerpt as text, with the numbers of lines of code where they are known."""
+        numbered = zip(self.excerpt.lines, self.numbers, strict=True)
+        return "\n".join(f"{n:>5}  {line.text}" if n else line.text for line, n in numbered)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the excerpt as a dict, ready for JSON: places are characters of the passage or of a line."""
+        shown = self.excerpt
+        return {
+            "start": shown.start,
+            "end": shown.end,
+            "lines": [
+                {"text": line.text, "marks": [list(mark) for mark in line.marks],
+                 "is_code": line.at >= 0, "number": number}
+                for line, number in zip(shown.lines, self.numbers, strict=True)
+            ],
+            "in_file": list(self.lines) if self.lines else None,
+        }  # fmt: skip
+
+
+def located(name: str, metadata: Metadata, lines: tuple[int, int] | None) -> str:
+    """Return a name with the page, slide or row of a passage, or with its lines."""
+    for part in NUMBERED:
+        if isinstance(number := metadata.get(part), int):
+            return f"{name}, {part} {number}"
+    if not lines:
+        return name
+    first, last = lines
+    return f"{name}:{first}" + (f"-{last}" if last > first else "")
+
+
+def viewer_of(
+    hits: Hits, question: str, document: Callable[[str], Document | None]
+) -> PassageViewer:
+    """Return the viewer of a question's hits; hits by name or likeness are marked by the English stems of its words."""
+    from ragfile.search.question_terms import plain_terms
+
+    asked = cast("AskedQuestion | None", hits.asked)
+    return PassageViewer(plain_terms(question) if asked is None else asked.terms, document)
+
+
+def facts_of(hits: Hits, kept: Sequence[Hit]) -> dict[str, Any]:
+    """Return the support of hits ready for JSON; of those kept, by id, the missing words and the lines of code."""
+    support = hits.support
+    return {
+        "support": None if support is None else support.to_dict(),
+        "missing": {hit.id: words for hit in kept if (words := hit.missing)},
+        "lines": {hit.id: list(lines) for hit in kept if (lines := hit.lines)},
+    }
+
+
+class PassageViewer:
+    """Makes the excerpts of one question's passages; `document` returns a document by its id."""
+
+    def __init__(self, terms: QuestionTerms, document: Callable[[str], Document | None]) -> None:
+        self._terms, self._document = terms, document
+        self._lines: dict[str, FileLines | None] = {}  # by document
+
+    def shown(
+        self, text: str, metadata: Metadata, doc_id: str, start: int, size: int = SIZE
+    ) -> ShownPassage:
+        """Return the excerpt of a passage that begins at a character of its document, or -1."""
+        return self._with_lines(excerpt_lines(text, metadata, self._terms, size), doc_id, start)
+
+    def whole(self, text: str, metadata: Metadata, doc_id: str, start: int) -> ShownPassage:
+        """Return a whole passage in the same form."""
+        return self._with_lines(whole_passage(text, metadata, self._terms), doc_id, start)
+
+    def _with_lines(self, excerpt: PassageExcerpt, doc_id: str, start: int) -> ShownPassage:
+        lines = self._lines_of(doc_id) if start >= 0 else None
+        if lines is None:
+            return ShownPassage(excerpt, None, [None] * len(excerpt.lines))
+        numbers = [
+            lines.range(start + line.at, start + line.at).first if line.at >= 0 else None
+            for line in excerpt.lines
+        ]
+        shown = lines.range(start + excerpt.start, start + excerpt.end)
+        return ShownPassage(excerpt, shown, numbers)
+
+    def _lines_of(self, doc_id: str) -> FileLines | None:
+        if doc_id not in self._lines:
+            document = self._document(doc_id)
+            self._lines[doc_id] = None if document is None else FileLines.of(document)
+        return self._lines[doc_id]
