@@ -21,7 +21,7 @@ _EMPTY_ENGLISH = (
 ENGLISH = frozenset(ENGLISH_1.split()) | frozenset(_EMPTY_ENGLISH.split())
 _ASKING = "many much there whom whose shall am being having doing let please tell give show"
 # Words after "how" that ask for an amount.
-_AMOUNTS = frozenset(
+AMOUNTS = frozenset(
     [
         "big",
         "deep",
@@ -151,7 +151,7 @@ def function_words(question: str) -> frozenset[str]:
     """Return the words that claim nothing in the language of a question."""
     asked = words(question)
     listed = max(BY_LANGUAGE, key=lambda listed: len(listed.intersection(asked)))
-    return listed | {word for how, word in pairwise(asked) if how == "how" and word in _AMOUNTS}
+    return listed | {word for how, word in pairwise(asked) if how == "how" and word in AMOUNTS}
 
 
 def is_question(text: str) -> bool:

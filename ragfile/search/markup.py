@@ -6,7 +6,6 @@ included.
 
 from __future__ import annotations
 
-import html
 import re
 from itertools import count
 from typing import TYPE_CHECKING
@@ -39,6 +38,60 @@ _PAIRS = (
     re.compile(r"(?<![*\w\\])\*(?=[^\s*])((?:(?!\n[ \t]*\n)[^*])+?)(?<=[^\s*\\])\*(?![*\w])"),
     re.compile(r"(?<![\w\\])_(?=[^\s_])((?:(?!\n[ \t]*\n)[^_])+?)(?<=[^\s_\\])_(?!\w)"),
 )
+_ENTITY = re.compile(r"&(?:#([0-9]{1,7})|#[xX]([0-9a-fA-F]{1,6})|([a-zA-Z]{2,8}));")
+# The entities that documents have; a rarer one stays.
+_NAMED = {
+    "amp": "&",
+    "lt": "<",
+    "gt": ">",
+    "quot": '"',
+    "apos": "'",
+    "nbsp": " ",
+    "ensp": " ",
+    "emsp": " ",
+    "thinsp": " ",
+    "ndash": "–",
+    "mdash": "—",
+    "hellip": "…",
+    "lsquo": "‘",
+    "rsquo": "’",
+    "ldquo": "“",
+    "rdquo": "”",
+    "laquo": "«",
+    "raquo": "»",
+    "copy": "©",
+    "reg": "®",
+    "trade": "™",
+    "deg": "°",
+    "times": "×",
+    "middot": "·",
+    "bull": "•",
+    "larr": "←",
+    "rarr": "→",
+    "uarr": "↑",
+    "darr": "↓",
+    "le": "≤",
+    "ge": "≥",
+    "ne": "≠",
+    "plusmn": "±",
+    "micro": "µ",
+    "euro": "€",
+    "pound": "£",
+    "sect": "§",
+    "para": "¶",
+    "check": "✓",
+    "lbrace": "{",
+    "rbrace": "}",
+    "lbrack": "[",
+    "rbrack": "]",
+    "lpar": "(",
+    "rpar": ")",
+    "vert": "|",
+    "ast": "*",
+    "lowbar": "_",
+    "grave": "`",
+    "num": "#",
+}
 # Characters that stand for inline code while signs are removed.
 _FIRST, _STAND_INS = 0xE000, 6400
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
@@ -49,15 +102,28 @@ _SPACES = re.compile(r"\s+")
 def readable(text: str, *, keeps_code_marks: bool = True) -> str:
     """Return Markdown without its markup, except for the marks of inline code, unless they go, too. Lines stay."""
     codes = [code[0] for code in _INLINE.finditer(text)]
-    if _PRIVATE.search(html.unescape(text)) or len(codes) > _STAND_INS:
+    if _PRIVATE.search(_unescaped(text)) or len(codes) > _STAND_INS:
         return text
     number = count(_FIRST)
     masked = _INLINE.sub(lambda _: chr(next(number)), text)
-    masked = html.unescape(_SIGN.sub(_left, _BLOCK.sub("", masked)))
+    masked = _unescaped(_SIGN.sub(_left, _BLOCK.sub("", masked)))
     for pair in _PAIRS:
         masked = pair.sub(r"\1", masked)
     shown = codes if keeps_code_marks else [_unmarked(code) for code in codes]
     return _PRIVATE.sub(lambda sign: shown[ord(sign[0]) - _FIRST], masked)
+
+
+def _unescaped(text: str) -> str:
+    """Return a text with characters for entities, except for those that no text has."""
+    return _ENTITY.sub(_character, text) if "&" in text else text
+
+
+def _character(entity: re.Match[str]) -> str:
+    if entity[3]:
+        return _NAMED.get(entity[3], entity[0])
+    code = int(entity[1]) if entity[1] else int(entity[2], 16)
+    is_character = 32 <= code < 0xD800 or 0xE000 <= code < 0x110000
+    return chr(code) if is_character and not 127 <= code < 160 else entity[0]
 
 
 def _unmarked(code: str) -> str:

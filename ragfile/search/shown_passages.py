@@ -71,10 +71,13 @@ def viewer_of(
 
 
 def facts_of(hits: Hits, kept: Sequence[Hit]) -> dict[str, Any]:
-    """Return the support of hits ready for JSON; of those kept, by id, the missing words and the lines of code."""
+    """Return the support of hits ready for JSON; of those kept, by id, the missing words and the lines of code.
+
+    There is no support of a question without words to look for.
+    """
     support = hits.support
     return {
-        "support": None if support is None else support.to_dict(),
+        "support": support.to_dict() if support is not None and support.terms else None,
         "missing": {hit.id: words for hit in kept if (words := hit.missing)},
         "lines": {hit.id: list(lines) for hit in kept if (lines := hit.lines)},
     }

@@ -14,7 +14,10 @@ from urllib.parse import parse_qs, unquote, urlsplit
 from servers.loopback import Loopback
 
 import ragfile
+from ragfile.doors.server.answer_endpoints import source_excerpts
+from ragfile.doors.server.native import excerpts_of
 from ragfile.records import Document
+from ragfile.search.shown_passages import facts_of
 from ragfile.write.builder import build_from
 
 PAGE = files("ragfile") / "doors" / "server" / "page"
@@ -149,8 +152,10 @@ class _Handler(BaseHTTPRequestHandler):
             return self.documents(rf)
         if rest == ["ask"]:
             return self.ask(rf, body)
-        hits = rf.search(body.pop("query"), **body)
+        query, _ = body.pop("query"), body.pop("excerpts")
+        hits = rf.search(query, **body)
         found = {"degraded": hits.degraded, "generation": rf.generation}
+        found |= facts_of(hits, hits) | {"excerpts": excerpts_of(rf, hits, query)}
         self.json({"hits": [asdict(hit) for hit in hits]} | found)
 
     def file(self, raw):
@@ -166,12 +171,16 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-type", "text/event-stream")
         self.send_header("connection", "close")
         self.end_headers()
-        del body["stream"]
-        with rf.ask(body.pop("question"), model=self.server.model, stream=True, **body) as events:
+        del body["stream"], body["excerpts"]
+        question = body.pop("question")
+        with rf.ask(question, model=self.server.model, stream=True, **body) as events:
             for number, event in enumerate(events):
                 if number == self.server.cut_after:
                     break
-                said = json.dumps(event.to_dict())
+                fields = event.to_dict()
+                if event.kind == "sources":
+                    fields["excerpts"] = source_excerpts(rf, question, event.data)
+                said = json.dumps(fields)
                 self.wfile.write(f": alive\n\nevent: {event.kind}\ndata: {said}\n\n".encode())
         self.close_connection = True
 

@@ -215,6 +215,17 @@ EXPORT(words_score) int words_score(const int64_t *rows, size_t count, float *sc
     return (int)status;
 }
 
+/* Write the weight of each of the query's terms: its rarity in the file (BM25's idf). */
+EXPORT(words_weights) int words_weights(double *weights) {
+    size_t count;
+    enum rag_status status = bring_lists();
+    if (status == RAG_OK) status = rag_lexicons_count(legs, leg_count, queries, 1, &fault);
+    const struct rag_query_term *terms = rag_queries_terms(queries, 0, &count);
+    for (size_t i = 0; i < count && status == RAG_OK; i++)
+        weights[i] = rag_bm25_idf(stats.rows, terms[i].df);
+    return (int)status;
+}
+
 EXPORT(words_segments) size_t words_segments(void) { return leg_count; }
 
 struct word_list {

@@ -112,14 +112,15 @@ export class Core {
   }
 
   /** The records of words_of, with places in code points. */
-  wordList(at, size, text) {
+  wordList(at, size, text, widthOf = () => 1) {
     const places = [];
+    let place = 0;
     for (const one of text) {
       const bytes = encoded(one).length;
-      for (let i = 0; i < bytes; i++) places.push(places.points ?? 0);
-      places.points = (places.points ?? 0) + 1;
+      for (let i = 0; i < bytes; i++) places.push(place);
+      place += widthOf(one);
     }
-    places.push(places.points ?? 0);
+    places.push(place);
     const found = [];
     for (const end = at + size; at < end;) {
       const [from, to, kind, length] = new Uint32Array(this.exports.memory.buffer, at, 4);

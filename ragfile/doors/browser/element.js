@@ -27,7 +27,8 @@ li:first-child { border-top: 0; }
 a { display: block; padding: .5em .8em; color: inherit; text-decoration: none; }
 a:hover, a:focus-visible { outline: 0; box-shadow: inset 3px 0 0 var(--ragfile-accent, Highlight); }
 strong { display: block; }
-span { font-size: .9em; color: var(--ragfile-muted, color-mix(in srgb, CanvasText 72%, Canvas)); overflow-wrap: anywhere; }
+span { display: block; font-size: .9em; color: var(--ragfile-muted, color-mix(in srgb, CanvasText 72%, Canvas)); overflow-wrap: anywhere; }
+.code { font-family: ui-monospace, monospace; white-space: pre-wrap; }
 mark { background: var(--ragfile-mark, Mark); color: var(--ragfile-text, MarkText); }
 p { margin: .4em 0 0; font-size: .9em; color: var(--ragfile-muted, color-mix(in srgb, CanvasText 72%, Canvas)); }`;
 const SHOWN = 180; // characters of a passage
@@ -102,25 +103,25 @@ export class RagfileSearch extends HTMLElement {
         k,
         mode: this.getAttribute("mode") ?? "bm25",
       });
-      const words = await file.words(question);
-      if (this.asked === question) this.show(hits, new Set(words.map(({ word }) => word)));
+      const excerpts = await file.excerpts(question, hits, SHOWN);
+      if (this.asked === question) this.show(hits, excerpts);
     } catch (error) {
       this.report(error.message);
     }
   }
 
-  show(hits, words) {
-    this.list.replaceChildren(...hits.map((hit) => this.item(hit, words)));
+  show(hits, excerpts) {
+    this.list.replaceChildren(...hits.map((hit, i) => this.item(hit, excerpts[i])));
     this.list.hidden = hits.length === 0;
     this.input.setAttribute("aria-expanded", `${hits.length > 0}`);
     this.report(hits.length ? "" : "Nothing found.");
   }
 
-  item(hit, words) {
+  item(hit, excerpt) {
     const { title, headers } = hit.metadata;
     const name = typeof headers === "string" && headers ? headers : `${title ?? hit.doc_id}`;
     const link = made("a", { href: this.link(hit), role: "option" });
-    link.append(made("strong", {}, name), marked(hit.text, words));
+    link.append(made("strong", {}, name), ...excerpt.lines.map(shown));
     link.addEventListener("click", (event) => {
       const selected = new CustomEvent("ragfile-select", {
         detail: hit,
@@ -178,25 +179,17 @@ function made(name, attributes = {}, ...children) {
   return element;
 }
 
-/** The part of a text around the first of the words, with all of them marked. */
-function marked(text, words) {
-  const shown = made("span");
-  const pattern = [...words]
-    .filter(Boolean)
-    .map((word) => word.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-  const found = pattern.length
-    ? new RegExp(`(?<![\\p{L}\\p{N}])(?:${pattern.join("|")})`, "giu")
-    : null;
-  const first = found ? Math.max(text.search(found), 0) : 0;
-  const from = Math.max(0, first - SHOWN / 3);
-  const part = text.slice(from, from + SHOWN);
+/** A line of an excerpt, with the question's words marked; places count code points. */
+function shown({ text, marks, is_code: isCode }) {
+  const line = made("span", { class: isCode ? "code" : "line" });
+  const points = [...text];
   let at = 0;
-  for (const { index, 0: word } of found ? part.matchAll(found) : []) {
-    shown.append(part.slice(at, index), made("mark", {}, word));
-    at = index + word.length;
+  for (const [from, to] of marks) {
+    line.append(points.slice(at, from).join(""), made("mark", {}, points.slice(from, to).join("")));
+    at = to;
   }
-  shown.append(part.slice(at));
-  return shown;
+  line.append(points.slice(at).join(""));
+  return line;
 }
 
 customElements.define("ragfile-search", RagfileSearch);

@@ -66,6 +66,16 @@ export interface Hit {
   end: number;
 }
 
+/** An excerpt of a passage, from `start` to `end` there. Places are code points. */
+export interface Excerpt {
+  start: number;
+  end: number;
+  /** Lines of text or code; `number` is that of a line of code in its file, or null where it is not known. */
+  lines: { text: string; marks: [number, number][]; is_code: boolean; number: number | null }[];
+  /** First and last line of the file, or null where they are not known. */
+  in_file: [number, number] | null;
+}
+
 export interface Hits {
   hits: Hit[];
   /** The rows of the hits. */
@@ -170,6 +180,8 @@ export interface RagFile {
   words(text: string): Promise<Word[]>;
   /** Where a passage (its text, or a row) has a question's words, stems included: code points of its text. */
   highlights(question: string, passage: string | number): Promise<[number, number][]>;
+  /** What people should see of each passage: at most `size` (300) characters without markup, the question's words marked. */
+  excerpts(question: string, passages: Pick<Hit, "text" | "metadata">[], size?: number): Promise<Excerpt[]>;
   info(): Promise<Info>;
   /** Checks every byte, read whole for it up to `most` (512 MiB); empty for a good file. */
   verify(options?: { most?: number }): Promise<Fault[]>;

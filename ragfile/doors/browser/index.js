@@ -64,6 +64,9 @@ class Direct {
   highlights(question, passage) {
     return this.file.highlights(question, passage);
   }
+  excerpts(question, passages, size) {
+    return this.file.excerpts(question, passages, size);
+  }
   info() {
     return this.file.about();
   }
@@ -154,6 +157,9 @@ class Remote {
   }
   highlights(question, passage) {
     return this.call("highlights", question, passage);
+  }
+  excerpts(question, passages, size) {
+    return this.call("excerpts", question, passages, size);
   }
   info() {
     return this.call("about");

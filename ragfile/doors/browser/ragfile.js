@@ -11,7 +11,8 @@ import { beside, fetched } from "./package_files.js";
 import { Question, atMost } from "./retrieval.js";
 import { ArgumentError, ModelError } from "./errors.js";
 import { compile } from "./filters.js";
-import { encoded } from "./text.js";
+import { excerptLines, weightsOf } from "./excerpts.js";
+import { decoded, encoded } from "./text.js";
 
 const MODEL = "potion-base-8M/1"; // the model shipped beside this file, if any
 const NO_EMBEDDER =
@@ -157,7 +158,57 @@ export class RagFile extends Archive {
     });
   }
 
+  /** The excerpt of each passage for people: {start, end, lines} without markup, the question's words marked. */
+  excerpts(question, passages, size) {
+    return this.core.alone(async () => {
+      const asked = await this.termsAsked(question);
+      return passages.map(({ text, metadata }) => excerptLines(text, metadata ?? {}, asked, size));
+    });
+  }
+
+  async termsAsked(question) {
+    if (!this.hasLive("rag.terms")) return { weights: new Map(), places: () => [] };
+    const { rules, terms } = await this.lexical();
+    const known = new Map(); // word -> term
+    const termOf = (word) => known.get(word) ?? known.set(word, terms([word])[0]).get(word);
+    const places = (text) =>
+      this.unitWords(text, rules)
+        .map(({ word, whole, start, end }) => ({ term: whole ? word : termOf(word), start, end }))
+        .filter(({ term }) => term);
+    await this.ask(question);
+    return { weights: weightsOf(question, places(question), await this.rarities()), places };
+  }
+
   // --------------------------------------------------------------------------------------- words ---
+
+  /** The rarity of each term of the question that was asked last. */
+  async rarities() {
+    const { core } = this;
+    const size = core.exports.words_terms(0, 0);
+    const listed = await core.withRoom([size], (at) => {
+      core.exports.words_terms(at, size);
+      return core.bytes.slice(at, at + size);
+    });
+    const terms = (decoded(listed) ?? "").split("\0").slice(0, -1);
+    return core.withRoom([8 * terms.length], async (at) => {
+      await core.call("words_weights", at);
+      const weights = new Float64Array(core.exports.memory.buffer, at, terms.length);
+      return new Map(terms.map((term, i) => [term, weights[i]]));
+    });
+  }
+
+  /** The words of a text with their places in UTF-16 units. */
+  unitWords(text, rules) {
+    const { core } = this;
+    const bytes = encoded(text);
+    const most = 32 * bytes.length + 64;
+    const [at, out] = [core.allocate(bytes.length), core.allocate(most)];
+    core.put(bytes, at);
+    const used = Math.min(core.exports.words_of(at, bytes.length, rules, out, most), most);
+    const found = core.wordList(out, used, text, (one) => one.length);
+    for (const place of [at, out]) core.exports.release(place);
+    return found;
+  }
 
   need(name) {
     const lacking = this.segments.find(

@@ -54,7 +54,9 @@ class Static {
     signal?.throwIfAborted();
     const isPart = asked !== mode;
     if (this.state === "words" && isPart) this.later();
-    return { hits, degraded: degraded || (isPart ? ONLY_WORDS : ""), generation };
+    const shown = await this.file.excerpts(question, hits);
+    const excerpts = Object.fromEntries(hits.map(({ id }, i) => [id, shown[i]]));
+    return { hits, excerpts, degraded: degraded || (isPart ? ONLY_WORDS : ""), generation };
   }
 
   mode(mode) {

@@ -121,8 +121,7 @@ def search(
     for place, (hit, reason) in enumerate(
         zip(shown, reasons, strict=True), options.get("offset", 0) + 1
     ):
-    from ragfile.doors.cli.searchable import searchable
-    from ragfile.doors.cli.shown_hits import show_hit, shown_hits
+        show_hit(place, hit, found.home, explain)
         if reason is not None:
             click.echo(_words_of(reason))
     if explain:

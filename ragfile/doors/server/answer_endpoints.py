@@ -104,19 +104,23 @@ def excerpts_of(service: Service, call: Call, sources: list[Source]) -> dict[str
     """Return the excerpts of sources by their ids, if the body asks for them."""
     if not call.body.get("excerpts") or not sources:
         return {}
+    rf = service.collections.at_commit(call.path["c"], call.body.get("generation", 0))
+    return {"excerpts": source_excerpts(rf, call.body["question"], sources)}
+
+
+def source_excerpts(rf: KnowledgeBase, question: str, sources: list[Source]) -> dict[str, Any]:
+    """Return the excerpts of sources by their ids."""
     from ragfile.search.question_terms import question_terms
     from ragfile.search.shown_passages import PassageViewer
 
-    rf = service.collections.at_commit(call.path["c"], call.body.get("generation", 0))
-    viewer = PassageViewer(question_terms(rf.rows, call.body["question"]), rf.document)
+    viewer = PassageViewer(question_terms(rf.rows, question), rf.document)
     found: dict[str, Any] = {}
     for source in sources:
         if (row := rf.row(source.id)) is not None:  # else another commit replaced the passage
-            passage = viewer.shown(
-                source.text, rf.chunk(row).metadata, source.doc_id, source.start, SOURCE
-            )
-            found[source.id] = passage.to_dict()
-    return {"excerpts": found}
+            metadata = rf.chunk(row).metadata
+            shown = viewer.shown(source.text, metadata, source.doc_id, source.start, SOURCE)
+            found[source.id] = shown.to_dict()
+    return found
 
 
 def shown_answer(service: Service, call: Call, answer: Answer) -> dict[str, Any]:

@@ -24,6 +24,7 @@ const CALLS = {
   document: (id, span) => file.document(id, span),
   words: (text) => file.words(text),
   highlights: (question, passage) => file.highlights(question, passage),
+  excerpts: (question, passages) => file.excerpts(question, passages),
   verify: () => file.verify(),
   info: async () => {
     const info = await file.info();

@@ -386,3 +386,22 @@ def test_a_file_without_vectors_answers_in_full_by_words(visit, tmp_path):
 def page_file(folder):
     (folder / "herons.md").write_text("# Birds\n\nHerons stand in the reeds.\n")
     return folder / "herons.md"
+
+
+def test_an_excerpt_has_no_markup_and_tells_its_lines_and_what_is_missing(tmp_path, visit):
+    (tmp_path / "keys.md").write_text(
+        "# Keys\n\nRotate **the** [keys](x.md) 🔑 often:\n\n```sh\nrotate  --all\n```\n"
+    )
+    ragfile.build([tmp_path / "keys.md"], tmp_path / "kb.ragfile")
+    with PageServer({"kb": tmp_path / "kb.ragfile"}) as server:
+        page = visit(server.url)
+        ask(page, "rotating keys pancakes often zebra")
+        card = page.locator(".passage").first
+        assert card.locator(".place .file").inner_text() == "keys.md:3-7"
+        assert card.locator(".words p").all_inner_texts() == ["Rotate the keys 🔑 often:"]
+        assert card.locator(".words pre").inner_text() == "6rotate  --all"
+        marks = card.locator("mark.term").all_inner_texts()
+        assert marks == ["Rotate", "keys", "often", "rotate"]
+        assert card.locator(".missing").inner_text() == "without pancakes, zebra"
+        said = page.locator("#status").inner_text()
+        assert "no passage has: pancakes, zebra" in said

@@ -6,7 +6,7 @@ import { permalink } from "./address.js";
 import { $, announce, copy, counted, h, icon } from "./dom.js";
 import { blocks } from "./markdown.js";
 import { card } from "./passages.js";
-import { termsOf, units } from "./text.js";
+import { units } from "./text.js";
 
 const REMEMBERED = 10; // earlier turns that are sent with a follow-up
 
@@ -102,7 +102,7 @@ class Turn {
   }
 
   take({ event, ...data }) {
-    if (event === "sources") this.showSources(data.sources);
+    if (event === "sources") this.showSources(data.sources, data.excerpts ?? {});
     else if (event === "citation") this.citations.push(data);
     else if (event === "delta") this.text += data.text;
     else if (event === "done" || event === "error") return this.finish(data, event);
@@ -160,12 +160,12 @@ class Turn {
     this.list.children[number - 1]?.classList.toggle("is-meant", isOn);
   }
 
-  showSources(sources) {
-    const terms = termsOf(this.question), { collection } = this.page;
+  showSources(sources, excerpts) {
+    const { collection } = this.page;
     const open = (passage, link) => this.page.open(passage, link);
     this.sources = sources;
     this.list.replaceChildren(...sources.map((source) =>
-      card(source, { collection, terms, open, number: source.number, size: 180, level: "h4" })));
+      card(source, { collection, excerpt: excerpts[source.id], open, number: source.number, level: "h4" })));
     this.panel.hidden = !sources.length;
   }
 

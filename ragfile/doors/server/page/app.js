@@ -10,9 +10,10 @@ import { keyboard } from "./keyboard.js";
 import { card } from "./passages.js";
 import { Reader } from "./reader.js";
 import { forget, recent, remember } from "./recent.js";
-import { beginning, hasWord, termsOf } from "./text.js";
+import { beginning, hasWord } from "./text.js";
 
 const FIRST = 12, MOST = 96; // passages at first, and at most
+const NAMED = 6; // missing words
 // No filters. Without a prototype, since a field may be named "__proto__".
 const NOTHING = { tags: [], fields: Object.create(null), mode: "", asks: false, open: null };
 const MODES = { hybrid: "Both", bm25: "Words", vector: "Meaning" };
@@ -229,18 +230,28 @@ class Page {
     return this.backend.beginnings && this.info.modes.includes("bm25") && mode !== "vector";
   }
 
-  show(question, { hits, degraded }, spent) {
-    const terms = termsOf(question), collection = this.collection;
+  show(question, { hits, excerpts, missing = {}, support, degraded }, spent) {
+    const { collection } = this;
     const open = (passage, link) => this.open(passage, link);
+    const shown = (hit) =>
+      card(hit, { collection, excerpt: excerpts[hit.id], missing: missing[hit.id], open });
     const focused = document.activeElement.closest(".passage")?.dataset.id;
-    $("passages").replaceChildren(...hits.map((hit) => card(hit, { collection, terms, open })));
+    $("passages").replaceChildren(...hits.map(shown));
     if (focused) this.focus(focused);
     const said = counted(hits.length, "passage");
     const time = spent < 10 ? spent.toFixed(1) : spent.toFixed(0);
-    this.status(hits.length ? [`${said} in ${time} ms`, this.degraded(degraded)] : []);
+    this.status(hits.length ? [`${said} in ${time} ms`, this.support(support), this.degraded(degraded)] : []);
     announce(hits.length ? said : "Nothing found");
     const isMore = hits.length === this.size && this.size < MOST;
     $("below").replaceChildren(...(hits.length ? [] : [this.nothing(question)]), ...(isMore ? [this.more()] : []));
+  }
+
+  /** How well the passages support an answer, unless they do so strongly. */
+  support(found) {
+    if (!found || found.strength === "strong") return null;
+    const missing = found.missing.slice(0, NAMED).join(", ");
+    const rest = missing ? `; no passage has: ${missing}` : "";
+    return h("span", { class: `support ${found.strength}` }, `${found.strength} support for an answer${rest}`);
   }
 
   degraded(reason) {

@@ -18,9 +18,11 @@ is asked for.
                                   asks: a model's name, or "" where answers quote the file
                                   writes: whether files can be put in and taken out
     search(c, question, {k, mode, where, tags, isBeginning, signal})
-                                  {hits, degraded, generation}; hits have the fields of ragfile.Hit:
-                                  id, doc_id, chunk_index, text, score, score_type, scores, tags,
-                                  metadata, source, start, end
+                                  {hits, excerpts, degraded, generation}; hits have the fields of
+                                  ragfile.Hit: id, doc_id, chunk_index, text, score, score_type,
+                                  scores, tags, metadata, source, start, end. excerpts has by id
+                                  {lines: [{text, marks, is_code, number}], in_file}, and if known
+                                  there are support {strength, missing} and, by id, missing words
     document(c, id, {start, end, context, signal})
                                   {id, source, metadata, tags, size, start, end, text, before, after,
                                   checksum}: text is the stretch [start, end) of the document, before
@@ -33,8 +35,9 @@ What follows can be missing; the page then does not offer it.
                                   {value, chunks}, the commonest first; a field has a name and
                                   `distinct`, the number of its values; of numbers `least` and `most`
     ask(c, question, {history, where, tags, mode, signal})
-                                  an async iterable of {event, …}: sources, delta, citation, and at
-                                  the end done or error, with the fields of ragfile's own events
+                                  an async iterable of {event, …}: sources (with excerpts by id), delta,
+                                  citation, and at the end done or error, with the fields of ragfile's
+                                  own events
     documents(c, {prefix, after}) {documents: [{id, source, chunks}], total, next}
     upload(c, file, {progress, signal})
                                   {id, state, error}; progress(share) is called on the way

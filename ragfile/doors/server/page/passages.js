@@ -1,11 +1,10 @@
-/* Passages on the page: title, place in the document, text and scores. */
+/* Passages on the page: title, place in the document, excerpt and scores. */
 
 import { copy, h, icon } from "./dom.js";
 import { permalink } from "./address.js";
-import { isMarkdown, painted } from "./source.js";
-import { excerpt, found } from "./text.js";
+import { units } from "./text.js";
 
-const SHOWN = 420; // characters of a passage in the list
+const SHOWN = 420; // characters of a passage without an excerpt
 
 /** Returns the display names {title, trail, file} of a hit, source or document. */
 export function naming({ metadata = {}, source, file_id, section, page, slide, row, doc_id, id }) {
@@ -43,41 +42,48 @@ function score(name, value, meaning) {
   return h("span", { class: "score", title: meaning }, `${name} `, h("b", {}, shown));
 }
 
-/** Returns the excerpt of a passage around the query's words, which are marked. */
-export function words(passage, terms, size = SHOWN) {
-  const whole = passage.text, body = whole.slice(headed(whole, passage));
-  const places = found(body, terms);
-  const [start, end] = excerpt(body, places, size);
-  const isCut = start > 0 && !/(^|\n)\s*\n$/.test(body.slice(0, start)) && /^[\p{L}\p{N}]/u.test(body.slice(start));
-  const empty = body.slice(start, end).match(/^(\s*\n|\s*(```|~~~).*\n)*/)[0].length;
-  const shown = [start + empty, start + body.slice(start, end).trimEnd().length];
-  const inside = places.filter((place) => place[0] >= shown[0] && place[1] <= shown[1]);
-  const marks = inside.map(([from, to]) => [from, to, "term"]);
-  return h("p", { class: "words" },
-    isCut ? dots() : null, painted(body, marks, isMarkdown(passage), shown),
-    end < body.length ? dots() : null);
+/** Returns an excerpt: text in paragraphs, code in blocks with the numbers of its lines, the question's words marked. */
+export function words({ lines }) {
+  const parts = [];
+  for (const line of lines) {
+    if (!line.is_code) parts.push(h("p", {}, marked(line)));
+    else if (parts.at(-1)?.nodeName === "PRE") parts.at(-1).append("\n", ...numbered(line));
+    else parts.push(h("pre", {}, numbered(line)));
+  }
+  return h("div", { class: "words" }, parts);
 }
 
-const dots = () => h("span", { class: "dots", "aria-hidden": "true" }, " … ");
-
-/** Returns the start of a passage after a heading that its place already shows. */
-function headed(whole, passage) {
-  const [line, heading] = whole.match(/^#{1,6} +(.+)\n+/) ?? ["", ""];
-  const { title, trail } = naming(passage);
-  const isSaid = [title, ...trail].includes(heading.trim()) && line.length < whole.length;
-  return isSaid ? line.length : 0;
+function numbered(line) {
+  const number = line.number ? h("span", { class: "line", "aria-hidden": "true" }, `${line.number}`) : null;
+  return [...(number ? [number] : []), ...marked(line)];
 }
 
-/** Returns the line with a passage's place in the document. */
-export function place(names) {
-  const parts = [names.file, ...names.trail];
+/** A line as text and marks. */
+function marked({ text, marks }) {
+  const parts = [];
+  let at = 0;
+  for (const [from, to] of marks.map((mark) => mark.map((place) => units(text, place)))) {
+    parts.push(text.slice(at, from), h("mark", { class: "term" }, text.slice(from, to)));
+    at = to;
+  }
+  return [...parts, text.slice(at)].filter((part) => part !== "");
+}
+
+/** What is shown of a passage whose excerpt is not known: its beginning. */
+const beginning = (text) => ({ lines: [{ text: text.slice(0, SHOWN), marks: [], is_code: false }] });
+
+/** Returns the line with a passage's place in the document; `lines` are its first and last line in the file. */
+export function place(names, lines = null) {
+  const at = lines ? `:${lines[0]}${lines[1] > lines[0] ? `-${lines[1]}` : ""}` : "";
+  const parts = [names.file + at, ...names.trail];
   return h("p", { class: "place" }, parts.flatMap((part, i) =>
     i ? [h("span", { class: "step", "aria-hidden": "true" }, "›"), part] : [h("span", { class: "file" }, part)]));
 }
 
-/** Returns one passage: a link that opens it, and its text. `number` is that of a source. */
-export function card(passage, { collection, terms, open, number, size, level = "h2" }) {
-  const names = naming(passage);
+/** Returns one passage: a link that opens it, and its excerpt. `missing` are the question's words that it lacks,
+`number` is that of a source. */
+export function card(passage, { collection, excerpt, missing = [], open, number, level = "h2" }) {
+  const names = naming(passage), shown = excerpt ?? beginning(passage.text);
   const span = { id: passage.doc_id, start: passage.start, end: passage.end };
   const checksum = text(passage.checksum) || text(passage.metadata?.checksum);
   const address = permalink(collection, { ...span, checksum });
@@ -90,9 +96,13 @@ export function card(passage, { collection, terms, open, number, size, level = "
   const tags = (passage.tags ?? []).map((tag) => h("span", { class: "tag" }, tag));
   return h("li", { class: "passage", "data-id": passage.id, onclick: show },
     number ? h("span", { class: "number", "aria-label": `Source ${number}` }, String(number)) : null,
-    h(level, {}, link), place(names), words(passage, terms, size),
-    h("p", { class: "facts" }, scores(passage), tags));
+    h(level, {}, link), place(names, shown.in_file), words(shown),
+    h("p", { class: "facts" }, scores(passage), missing.length ? lacking(missing) : null, tags));
 }
+
+const lacking = (missing) =>
+  h("span", { class: "missing", title: "words of the question that the passage does not have" },
+    "without ", missing.flatMap((word, i) => [i ? ", " : "", h("s", {}, word)]));
 
 /** Returns a button that copies the link to a passage. */
 export function linkButton(address) {

@@ -44,7 +44,7 @@ class Rest {
 
   search(c, question, { k, mode, where, tags, isBeginning, signal } = {}) {
     const asked = isBeginning ? { query: `${question}*`, query_syntax: true } : { query: question };
-    const body = { ...asked, k, mode, ...filters(where, tags) };
+    const body = { ...asked, k, mode, excerpts: true, ...filters(where, tags) };
     return this.call("POST", `${of(c)}/search`, { body, signal });
   }
 
@@ -54,7 +54,7 @@ class Rest {
   }
 
   async *ask(c, question, { history, where, tags, mode, signal } = {}) {
-    const body = { question, history, mode, stream: true, ...filters(where, tags) };
+    const body = { question, history, mode, stream: true, excerpts: true, ...filters(where, tags) };
     const accept = "text/event-stream";
     const response = await this.fetch("POST", `${of(c)}/ask`, { body, signal, accept });
     for await (const { event, data } of events(response.body)) {

@@ -1,0 +1,178 @@
+/* The excerpt of a passage as lines for people, as ragfile/search/excerpt_lines.py makes it; tests compare the two on
+the same passages. `asked` is {weights, places}: the weight of each term of the question, and a function that returns
+the places {term, start, end} of all terms of a text, in UTF-16 units. */
+
+import { blocks, isSourceCode, readableText } from "./blocks.js";
+import { BY_LANGUAGE, AMOUNTS } from "./function_words.js";
+import { codeSpans } from "./markup.js";
+import { sentences, trimmed, trimmedEnd, words } from "./sentences.js";
+import { compareText, length } from "./text.js";
+
+const SIZE = 300; // code points
+const CODE_LINES = 8;
+const FLOOR = 1; // of a weight
+const CELL = /(?<!\\)\|/;
+const FENCE = /^[ \t]*(?:[\-*+]|\p{Nd}+[.\)])?[ \t]*(?:`{3,}|~{3,})[^\n]*$/u;
+const BULLET = /^([ \t]*)[-*+][ \t]+/;
+
+/** {start, end, lines: [{text, marks, is_code, number}], in_file}, with places in code points. */
+export function excerptLines(passage, metadata, asked, size = SIZE) {
+  const { lines, start, end } = chosen(passage, metadata, asked, size);
+  return {
+    start: length(passage.slice(0, start)),
+    end: length(passage.slice(0, end)),
+    lines: lines.map((line) => ({
+      text: line.text,
+      marks: marksOf(line.text, asked),
+      is_code: line.at !== undefined,
+      number: null,
+    })),
+    in_file: null,
+  };
+}
+
+function chosen(passage, metadata, asked, size) {
+  const found = blocks(passage, metadata);
+  if (!found.length) return { lines: [], start: 0, end: 0 };
+  const first = best(found.map((block) => weight(asked, textOf(block, passage))));
+  const start = found[first].spans.at(-1)[0];
+  let [last, end] = [first, found[first].spans.at(-1)[1]];
+  const fits = (to) => length(passage.slice(start, to)) <= size;
+  while (last + 1 < found.length && fits(found[last + 1].spans.at(-1)[1]))
+    end = found[++last].spans.at(-1)[1];
+  if (last === first) return ofBlock(found[first], passage, metadata, asked, size);
+  const shown = found.slice(first, last + 1);
+  return { lines: shown.flatMap((block) => linesOf(block, passage, metadata)), start, end };
+}
+
+const textOf = (block, passage) => block.spans.map((span) => passage.slice(...span)).join("\n");
+
+/** The index of the largest number, the first of equal ones. */
+const best = (weights) => weights.indexOf(weights.reduce((a, b) => Math.max(a, b)));
+
+/** The summed weights of the question's terms in a text. */
+function weight({ weights, places }, text) {
+  if (!weights.size) return 0;
+  const held = new Set(places(text).map(({ term }) => term));
+  return [...held]
+    .filter((term) => weights.has(term))
+    .sort(compareText)
+    .reduce((sum, term) => sum + weights.get(term), 0);
+}
+
+/** The excerpt of one block: rows whole, code by lines, text by sentences. */
+function ofBlock(block, passage, metadata, asked, size) {
+  let [start, end] = block.spans.at(-1);
+  let lines = linesOf(block, passage, metadata);
+  if (block.kind === "code" && lines.length) {
+    lines = bestLines(lines, asked);
+    if (lines.every(({ at }) => at !== undefined)) {
+      start = lines[0].at;
+      end = lines.at(-1).at + lines.at(-1).text.length;
+    }
+  } else if (block.kind !== "row" && length(passage.slice(start, end)) > size) {
+    const cuts = sentences(passage.slice(start, end)).map(([a, b]) => [start + a, start + b]);
+    [start, end] = bestSentences(passage, cuts, asked, size);
+    lines = textLines(passage.slice(start, end), metadata);
+  }
+  return { lines, start, end };
+}
+
+/** The span of the best sentence and those after it that fit. */
+function bestSentences(passage, cuts, asked, size) {
+  const first = best(cuts.map((cut) => weight(asked, passage.slice(...cut))));
+  const from = cuts[first][0];
+  let last = first;
+  while (last + 1 < cuts.length && length(passage.slice(from, cuts[last + 1][1])) <= size) last++;
+  return [from, cuts[last][1]];
+}
+
+/** CODE_LINES lines of code, from two above the one with most of the question. */
+function bestLines(lines, asked) {
+  const at = best(lines.map(({ text }) => weight(asked, text)));
+  const first = Math.max(0, Math.min(at - 2, lines.length - CODE_LINES));
+  return lines.slice(first, first + CODE_LINES);
+}
+
+function linesOf(block, passage, metadata) {
+  if (block.kind === "row") return rowLines(block, passage, metadata);
+  const [start, end] = block.spans.at(-1);
+  if (block.kind === "code") return codeLines(start, end, passage, metadata);
+  return textLines(passage.slice(start, end), metadata);
+}
+
+function textLines(text, metadata) {
+  const lines = readableText(text, metadata).split("\n").filter(Boolean);
+  return lines.map((line) => ({ text: line.replace(BULLET, "$1• ") }));
+}
+
+/** A row in one line, each cell with the name of its column if there is a header. */
+function rowLines(block, passage, metadata) {
+  if (Number.isInteger(metadata.row)) {
+    const lines = textOf(block, passage).split("\n");
+    return lines.filter((line) => trimmed(line)).map((text) => ({ text }));
+  }
+  const [row, header] = [block.spans.at(-1), block.spans.length > 1 ? block.spans[0] : null];
+  const names = header ? cells(passage.slice(...header), metadata) : [];
+  const named = cells(passage.slice(...row), metadata).map((cell, i) =>
+    cell && names[i] ? `${names[i]}: ${cell}` : cell,
+  );
+  return [{ text: named.filter(Boolean).join(" · ") }];
+}
+
+function cells(row, metadata) {
+  const inside = trimmed(row).replace(/^\|+|\|+$/g, "");
+  return inside.split(CELL).map((cell) => readableText(cell, metadata));
+}
+
+/** The lines of code as they are, without fences; the text above fenced code as text. */
+function codeLines(start, end, passage, metadata) {
+  if (isSourceCode(metadata)) return placed(passage, start, end);
+  const [fence] = codeSpans(passage.slice(start, end))[0] ?? [0];
+  const above = textLines(passage.slice(start, start + fence), metadata);
+  return [...above, ...placed(passage, start + fence, end)];
+}
+
+function placed(passage, start, end) {
+  const lines = [];
+  for (const line of passage.slice(start, end).split("\n")) {
+    if (trimmed(line) && !FENCE.test(line)) lines.push({ text: trimmedEnd(line), at: start });
+    start += line.length + 1;
+  }
+  return lines;
+}
+
+/** The spans of the question's words in a line, in code points, overlapping ones joined. */
+function marksOf(text, { weights, places }) {
+  if (!weights.size) return [];
+  const found = places(text).filter(({ term }) => weights.has(term));
+  const marks = [];
+  for (const { start, end } of found.sort((a, b) => a.start - b.start || a.end - b.end)) {
+    const last = marks.at(-1);
+    if (last && start < last[1]) last[1] = Math.max(last[1], end);
+    else marks.push([start, end]);
+  }
+  return marks.map((mark) => mark.map((at) => length(text.slice(0, at))));
+}
+
+/** {term: weight} of a question's terms but for words that claim nothing; `rarity` is that of each in the file. */
+export function weightsOf(question, places, rarity) {
+  const without = functionWords(question);
+  const isWhole = (one) =>
+    places.some((p) => one.start <= p.start && p.end <= one.end && !isSame(p, one));
+  const weights = new Map();
+  for (const place of places)
+    if (!isWhole(place) && !without.has(question.slice(place.start, place.end).toLowerCase()))
+      weights.set(place.term, FLOOR + (rarity.get(place.term) ?? 0));
+  return weights;
+}
+
+const isSame = (a, b) => a.start === b.start && a.end === b.end;
+
+/** The words that claim nothing in the language of a question. */
+function functionWords(question) {
+  const asked = words(question);
+  const shared = BY_LANGUAGE.map((listed) => new Set(asked.filter((word) => listed.has(word))).size);
+  const amounts = asked.filter((word, i) => asked[i - 1] === "how" && AMOUNTS.has(word));
+  return new Set([...BY_LANGUAGE[best(shared)], ...amounts]);
+}
