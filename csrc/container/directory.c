@@ -163,15 +163,15 @@ enum rag_status rag_directory_read(const uint8_t *bytes, uint64_t size,
     return status;
 }
 
-/* Reads one entry of the reference dialect; false after the last one, where older bytes begin. */
-static bool read_reference_entry(struct cursor *cursor, uint64_t size,
-                                 const struct rag_directory *directory,
+/* Reads one entry of the reference dialect; false after the last one, where older bytes begin. Its
+ * section can reach beyond the end of a file that was cut off. */
+static bool read_reference_entry(struct cursor *cursor, const struct rag_directory *directory,
                                  struct rag_strategy *entry) {
     struct cursor ahead = *cursor;
     uint64_t earliest =
         directory->count ? directory->entries[directory->count - 1].end + 1 : RAG_HEADER_SIZE;
     if (read_entry(&ahead, entry, NULL) != RAG_OK || !take(&ahead, 0)) return false;
-    if (entry->start < earliest || entry->end < entry->start || entry->end > size) return false;
+    if (entry->start < earliest || entry->end < entry->start) return false;
     entry->end--; /* exclusive on disk; an empty section gets start - 1 as in the strict reading */
     *cursor = ahead;
     return true;
@@ -185,9 +185,11 @@ enum rag_status rag_directory_read_reference(const uint8_t *bytes, uint64_t size
     if (status) return status;
     struct cursor cursor = directory_cursor(bytes, size);
     struct rag_strategy entry;
-    for (uint64_t at = cursor.at; !status && read_reference_entry(&cursor, size, directory, &entry);
+    for (uint64_t at = cursor.at; !status && read_reference_entry(&cursor, directory, &entry);
          at = cursor.at)
-        status = append(directory, &entry, at, fault);
+        status = entry.end + 1 > size ? rag_fail(fault, RAG_CORRUPT, at,
+                                                 "a section reaches beyond the end of the file")
+                                      : append(directory, &entry, at, fault);
     if (!status && directory->count == 0 && size > RAG_HEADER_SIZE)
         status = rag_fail(fault, RAG_FORMAT, RAG_HEADER_SIZE,
                           "no directory entry of the reference dialect");

@@ -21,7 +21,7 @@ from ragfile.exchange.ragmd import ragmd_reader
 from ragfile.ground.atomic_replace import spare, spare_folder
 from ragfile.ground.call_site import stack_level
 from ragfile.ground.extras import missing, optional
-from ragfile.ground.urls import is_dataset
+from ragfile.ground.urls import is_dataset, local_path
 from ragfile.types import ByteOrder, Padding, PairPrecision, StrPath
 from ragfile.types import Format as FormatName
 
@@ -78,6 +78,7 @@ def convert(
         "padding": padding, "precision": precision, "byteorder": byteorder, "columns": columns,
         "embedder": embedder,
     }  # fmt: skip
+    src, dst = _local(src), _local(dst)
     _refuse_itself(src, dst)
     collection = read(src, **options)
     collection.model_name = collection.model_name or embedder
@@ -86,6 +87,14 @@ def convert(
         warnings.warn(what, UserWarning, stacklevel=stack_level())
     write(collection, dst, to=to, **options)
     return collection
+
+
+def _local(place: Place) -> Place:
+    """Return a place with the paths that file:// URLs name."""
+    if isinstance(place, tuple):
+        index, metadata = place
+        return local_path(os.fspath(index)), local_path(os.fspath(metadata))
+    return local_path(os.fspath(place))
 
 
 def _refuse_itself(src: Place, dst: Place) -> None:

@@ -19,6 +19,19 @@ if TYPE_CHECKING:
     from ragfile.types import Float32s
 
 
+def the_one(names: Sequence[str], chosen: str | None, place: str, what: str) -> str:
+    """Return the table or collection to read: the chosen one, or the only one.
+
+    Raises:
+        FormatError: There is none, not the chosen one, or several and none is chosen.
+    """
+    if not names or chosen not in (None, *names) or (chosen is None and len(names) > 1):
+        listed = ", ".join(names) or "none"
+        advice = ": choose one with --name" if names else ""
+        raise FormatError(f"{place} has the {what} {listed}{advice}")
+    return chosen or names[0]
+
+
 def collection_of_table(
     table: pyarrow.Table, place: str, chosen: Mapping[str, str] | None = None
 ) -> Collection:

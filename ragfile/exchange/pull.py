@@ -24,7 +24,7 @@ from ragfile.file.signatures import require, signatures
 from ragfile.ground.atomic_replace import CHUNK, replace_with, spare_unless_ragfile
 from ragfile.ground.lock_patience import seconds_to_wait
 from ragfile.ground.signing_keys import PublicKey
-from ragfile.ground.urls import is_dataset, is_remote, shown
+from ragfile.ground.urls import is_dataset, is_file, is_remote, local_path, shown
 from ragfile.net.fetcher import Fetcher
 from ragfile.types import StrPath
 
@@ -43,6 +43,8 @@ class PullReport:
         fetched: Bytes that were fetched.
         is_changed: Whether the file was written.
         generation: The number of its newest commit.
+        model: The name of its embedding model, "" without one.
+        old_model: The name of the model of the file that it replaced, if that is another one.
     """
 
     path: str
@@ -50,6 +52,8 @@ class PullReport:
     fetched: int
     is_changed: bool
     generation: int
+    model: str = ""
+    old_model: str | None = None
 
 
 def pull(
@@ -62,7 +66,7 @@ def pull(
     `refresh()`.
 
     Args:
-        url: The URL of a 1.0 file: https, http, s3, gs, az or hf.
+        url: The URL of a 1.0 file: https, http, s3, gs, az, hf or file.
         path: The local file. Defaults to the last part of the URL, in the current folder.
         trusted: Public keys (files, or their text). One of them must have signed the new file.
         replace: Replace a local file that is not an earlier state of the remote one, or that has
@@ -84,26 +88,29 @@ def pull(
         FormatError: The remote file is damaged, or not of version 1.0.
     """
     _check_url(url)
-    out = os.fspath(path) if path is not None else _name_of(url)
+    out = _name_of(url) if path is None else local_path(os.fspath(path))
     keys = None if trusted is None else [PublicKey.of(key) for key in trusted]
     spare_unless_ragfile(out)
+    old_model: str | None = None
     with _held(out, seconds_to_wait(wait)) as local:
         pulled = _Pull(url, redirects, local)
         if local is not None:
             _check_signed(local, out, keys)
-            pulled.check_replaces(local, out, replace)
+            old_model = pulled.check_replaces(local, out, replace)
         if not pulled.is_equal:
             pulled.fetch()
         reader = pulled.checked(keys)
         if not pulled.is_equal:
             whole = memoryview(pulled.remote)[: pulled.size]
             replace_with(out, whole, is_held=local is not None)
-    generation = reader.commit["generation"]
-    return PullReport(out, pulled.size, pulled.fetched, not pulled.is_equal, generation)
+    generation, model = reader.commit["generation"], _name(_model_of(reader, out))
+    return PullReport(
+        out, pulled.size, pulled.fetched, not pulled.is_equal, generation, model, old_model
+    )
 
 
 def _check_url(url: str) -> None:
-    if not is_remote(url):
+    if not (is_remote(url) or is_file(url)):
         raise ValueError(f"{url!r} is not a URL that can be fetched: copy the file instead")
     if is_dataset(url):
         raise ValueError(
@@ -195,17 +202,31 @@ class _Pull:
         ends_so = bytes(memoryview(local)[end - FOOTER : end])
         return self.remote.read(end - FOOTER, FOOTER) == ends_so
 
-    def check_replaces(self, local: _core.Map, path: str, replace: bool) -> None:
-        """Raise for a local file with another model, or with changes that would be lost."""
-        if replace:
-            return
-        _check_model(_core.Reader(local), _core.Reader(self.remote), path)
-        if not self._continues:
+    def check_replaces(self, local: _core.Map, path: str, replace: bool) -> str | None:
+        """Return the name of the local file's model if the remote one has another.
+
+        Unless the file is to be replaced, raise for another model, and for changes that would be lost.
+        """
+        try:
+            before = _model_of(_core.Reader(local), path)
+        except FormatError:
+            if replace:  # a damaged file has no model to name
+                return None
+            raise
+        after = _model_of(_core.Reader(self.remote), path)
+        is_other = (before or after) and not (before and after and same_model(before, after))
+        if is_other and not replace:
+            raise ModelError(
+                f"{path} was built with {_name(before) or 'no model'}, the remote file with "
+                f"{_name(after) or 'none'}; replace=True (--replace) takes the new model"
+            )
+        if not self._continues and not replace:
             raise ConflictError(
                 f"{path} is not an earlier state of {self.remote.path}: it was changed here, or the "
                 "other was rebuilt or compacted, or dropped its past (keep=); replace=True "
                 "(--replace) gives up the local file"
             )
+        return _name(before) if is_other else None
 
     def fetch(self) -> None:
         """Take the blocks that the local file has, and fetch the others."""
@@ -254,13 +275,8 @@ def _check_signed(local: _core.Map, path: str, keys: Sequence[PublicKey] | None)
             )
 
 
-def _check_model(old: _core.Reader, new: _core.Reader, path: str) -> None:
-    before, after = _model_of(old, path), _model_of(new, path)
-    if before and after and not same_model(before, after):
-        raise ModelError(
-            f"{path} was built with {before.get('name')}, the remote file with {after.get('name')}; "
-            "replace=True (--replace) takes the new model"
-        )
+def _name(model: dict[str, Any]) -> str:
+    return str(model.get("name") or "")
 
 
 def _model_of(reader: _core.Reader, path: str) -> dict[str, Any]:  # Any: JSON

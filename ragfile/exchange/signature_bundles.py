@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from ragfile.errors import SignatureError
 from ragfile.ground.atomic_replace import replacing, spare
 from ragfile.ground.extras import optional
-from ragfile.ground.urls import is_dataset, refuse_remote
+from ragfile.ground.urls import is_dataset, local_file
 from ragfile.types import StrPath
 
 if TYPE_CHECKING:
@@ -111,7 +111,7 @@ def encoded(payload: bytes) -> bytes:
 
 
 def _refuse(path: StrPath) -> None:
-    refuse_remote(path)
+    path = local_file(path)
     if is_dataset(path):
         raise ValueError(f"{os.fspath(path)} is a dataset: a bundle signs one file")
 

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ragfile import _core
-from ragfile.errors import FormatError
+from ragfile.errors import CorruptError, FormatError
 from ragfile.file.pairs_dialects import PairSource, Reference, Report, Strict, VectorLayout
 from ragfile.ground.call_site import stack_level
 from ragfile.ground.missing_files import explained
@@ -87,10 +87,14 @@ class PairFile:
         self._data = data
         self._given_dim = dim
         self._layout = None
-        if dialect == "auto":
-            self._source = self._either()
-        else:
-            self._source = Strict(data, dim) if dialect == "strict" else Reference(data, dim)
+        try:
+            if dialect == "auto":
+                self._source = self._either()
+            else:
+                self._source = Strict(data, dim) if dialect == "strict" else Reference(data, dim)
+        except FormatError as error:
+            error.name_file(name)
+            raise
 
     def _either(self) -> PairSource:
         try:
@@ -98,8 +102,9 @@ class PairFile:
         except FormatError as strict:
             try:
                 source = Reference(self._data, self._given_dim)
-            except FormatError:
-                raise strict from None
+            except FormatError as reference:  # a file that was cut off breaks other rules, too
+                is_cut = isinstance(reference, CorruptError)
+                raise (reference if is_cut else strict) from None
             warnings.warn(
                 f"{self.name}: read in the reference dialect ({strict})", stacklevel=stack_level()
             )
@@ -293,15 +298,19 @@ class PairFile:
 
     @property
     def info(self) -> dict[str, Any]:
-        """Facts about the file, by name."""
+        """Facts about the file, by name; "unread" is the reason why its vectors cannot be read."""
         facts: dict[str, Any] = {
             "path": self.name, "format": ".".join(map(str, self.version)), "size": len(self._data),
-            "byte order": self.byteorder, "dialect": self.dialect, "dim": self.dim, "precision": self.precision,
-            "vectors": self.count, "strategies": self.strategies,
+            "byte order": self.byteorder, "dialect": self.dialect, "strategies": self.strategies,
         }  # fmt: skip
-        if self.report is not None:
+        try:
+            facts |= {"dim": self.dim, "precision": self.precision, "vectors": self.count}
+            report = self.report
+        except FormatError as error:
+            return facts | {"dim": None, "precision": None, "vectors": None, "unread": str(error)}
+        if report is not None:
             facts |= {
-                "overwritten": list(self.report.overwritten),
-                "remnants": len(self.report.remnants),
+                "overwritten": list(report.overwritten),
+                "remnants": len(report.remnants),
             }
         return facts

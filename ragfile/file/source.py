@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ragfile import _core
 from ragfile.ground.missing_files import explained
-from ragfile.ground.urls import shown
+from ragfile.ground.urls import local_path, shown
 
 if TYPE_CHECKING:
     from ragfile.net.fetcher import Fetcher
@@ -69,7 +69,7 @@ class FileSource:
     format, is_watched = "1.0", True
 
     def __init__(self, path: StrPath) -> None:
-        self.path = os.fspath(path)
+        self.path = local_path(os.fspath(path))
         self._begun: OpenBytes | None = None
 
     def begin(self) -> OpenBytes:

@@ -14,7 +14,7 @@ import stat
 from collections.abc import Callable, Collection, Generator
 
 from ragfile._core import Replacement
-from ragfile.ground.urls import refuse_remote
+from ragfile.ground.urls import local_file
 
 Write = Callable[[bytes], object]
 HEAD = 64 << 10  # bytes that spare() reads
@@ -60,7 +60,7 @@ def replacing(path: str | os.PathLike[str]) -> Generator[Replacement]:
 
     LockedError is raised if another process writes to `path`, and names it.
     """
-    refuse_remote(path)
+    path = local_file(path)
     file = Replacement(path)
     try:
         yield file
@@ -84,7 +84,7 @@ class ReplaceLock:
     """Locks a path against other writers while its content is loaded, changed and written."""
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
-        refuse_remote(path)
+        path = local_file(path)
         self._path = path
         self._file: Replacement | None = Replacement(path)
 

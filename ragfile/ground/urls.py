@@ -22,12 +22,17 @@ def is_dataset(path: str | os.PathLike[str]) -> bool:
     """Return whether a path names a dataset: a folder with manifests, or a bucket's URL that ends with "/"."""
     if is_remote(path):
         return scheme_of(path) in BUCKETS and path.endswith("/")
-    return os.path.isdir(os.path.join(path, "manifests"))
+    return os.path.isdir(os.path.join(local_path(os.fspath(path)), "manifests"))
+
+
+def is_file(path: str) -> bool:
+    """Return whether a path is a file:// URL."""
+    return path[: len(FILE)].lower() == FILE
 
 
 def local_path(path: str) -> str:
     """Return the path that a file:// URL names; other paths as they are."""
-    if path[: len(FILE)].lower() != FILE:
+    if not is_file(path):
         return path
     from urllib.parse import unquote, urlsplit  # not when ragfile is imported: few paths are URLs
 
@@ -46,9 +51,14 @@ def shown(url: str | os.PathLike[str]) -> str:
     return f"{parts.scheme}://{host}{parts.path}" + ("?…" if parts.query else "")
 
 
-def refuse_remote(path: object) -> None:
-    """Raise ValueError for a URL: files behind URLs are read-only."""
+def local_file(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
+    """Return the path of a file to change, also for a file:// URL.
+
+    Raises:
+        ValueError: It is behind another URL, and so read-only.
+    """
     if is_remote(path):
         raise ValueError(
             f"{shown(path)} is read-only: change a local copy of the file and upload that"
         )
+    return local_path(path) if isinstance(path, str) else path

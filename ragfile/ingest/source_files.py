@@ -21,7 +21,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Self
 
-from ragfile.ground.urls import is_remote, shown
+from ragfile.ground.urls import is_remote, local_path, shown
 from ragfile.ingest.ignore_patterns import Ignoring, Rules
 from ragfile.ingest.loaders import has_loader, is_text
 from ragfile.types import Fields, Metadata, Sources
@@ -113,7 +113,7 @@ def find(
         ValueError: A source is a URL, or two folders have one name.
     """
     skipped = [] if skipped is None else skipped
-    walk, below = _Walk(selection or Selection(), wanted, skipped), _checked_prefix(prefix)
+    walk, below = _Walk(selection or Selection(), wanted, skipped), checked_prefix(prefix)
     taken: set[str] = set()
     used: set[str] = set()
     recorded: set[str] = set()
@@ -134,7 +134,7 @@ def find(
             yield SourceFile(path, below + doc_id, root.is_named, below + source)
 
 
-def _checked_prefix(prefix: str) -> str:
+def checked_prefix(prefix: str) -> str:
     """Return a prefix with a "/" at its end, "" for none."""
     if prefix and not all(part.strip(". ") for part in prefix.split("/")):
         raise ValueError(f"prefix={prefix!r} is not a folder's name, such as 'manuals'")
@@ -179,7 +179,7 @@ def _label(root: Root) -> str:
 
 def _paths(sources: Sources) -> list[str]:
     each = [sources] if isinstance(sources, str | os.PathLike) else sources
-    return [os.fspath(source) for source in each]
+    return [local_path(os.fspath(source)) for source in each]
 
 
 def expanded(sources: Sources) -> Iterator[Root]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol
 from ragfile import _core
 from ragfile.errors import RemoteError
 from ragfile.ground import server_time, system
-from ragfile.ground.urls import BUCKETS, SCHEMES, is_remote, scheme_of, shown
+from ragfile.ground.urls import BUCKETS, SCHEMES, is_file, is_remote, scheme_of, shown
 from ragfile.net.block_cache import BlockCache
 from ragfile.net.intervals import ByteRanges, joined, merged, without
 from ragfile.net.retries import Retries, TransientError
@@ -93,6 +93,10 @@ def mapped(
 
 def object_at(url: str, redirects: bool = False) -> RemoteObject:
     """Return the client for a URL."""
+    if is_file(url):
+        from ragfile.net.file_object import FileObject
+
+        return FileObject(url)
     if not is_remote(url):
         raise ValueError(f"{url!r} is not a URL of {', '.join(SCHEMES)}")
     if scheme_of(url) in BUCKETS:

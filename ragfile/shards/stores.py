@@ -16,7 +16,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ragfile.ground import system
-from ragfile.ground.urls import is_remote
+from ragfile.ground.urls import is_remote, local_path
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator
@@ -72,7 +72,7 @@ class FolderStore:
 
     def __init__(self, root: StrPath) -> None:
         given: str = os.fspath(root)
-        self.root = os.path.abspath(given)
+        self.root = os.path.abspath(local_path(given))
 
     def url(self, name: str) -> str:
         return os.path.join(self.root, *name.split("/"))

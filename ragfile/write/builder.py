@@ -8,11 +8,10 @@ leaves no file under the final name, and the next build reuses the vectors that 
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from contextlib import closing
 from dataclasses import dataclass, field
 from operator import index
@@ -23,11 +22,9 @@ import numpy as np
 from ragfile.embedding.protocol import Embedder
 from ragfile.embedding.resume import Stash
 from ragfile.ground import offline as network
-from ragfile.ground.extras import optional
 from ragfile.ingest import loaders
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import Policy, split
-from ragfile.ingest.column_roles import ForeignTable, columns_of, columns_of_records
 from ragfile.ingest.document_loader import Duplicate, Loading, SourceFailure
 from ragfile.ingest.loaders.contract import Limits
 from ragfile.ingest.source_files import Selection, Skipped, UnreadPath
@@ -44,9 +41,9 @@ from ragfile.types import (
     Tags,
 )
 from ragfile.write.analysis_record import PAGES
+from ragfile.write.given_documents import documents_of, refuse_file_options
 from ragfile.write.read_ahead import ReadingAhead
 from ragfile.write.read_worker import BuildPart, Order, with_labels
-from ragfile.write.tables import is_table, streamed
 from ragfile.write.vector_clusters import recorded
 from ragfile.write.writer import Writer, check_layout, keep_record, layout_record, parity_record
 
@@ -165,7 +162,7 @@ def build(
     if index(jobs) < 1:
         raise ValueError(f"jobs is a number of processes from 1, not {jobs}")
     began = time.perf_counter()
-    files, documents = _looked_at(sources)
+    files, documents = documents_of(sources)
     selection = Selection(tuple(include), tuple(exclude), ignore)
     loading = Loading(
         files,
@@ -177,11 +174,10 @@ def build(
     )
     read: _Sources | Iterator[Document] = _Sources(loading, tags, metadata, jobs)
     if documents is not None:
-        if jobs != 1 or dedupe or include or exclude or encoding or not ignore:
-            raise ValueError(
-                "jobs, dedupe, include, exclude, encoding and ignore are about files, not documents"
-            )
-        read = labelled(map(Document.of, documents), tags, metadata)
+        if jobs != 1:
+            raise ValueError("jobs is about files, not documents")
+        refuse_file_options(dedupe, include, exclude, encoding, not ignore)
+        read = labelled(documents, tags, metadata)
     with network.offline(offline):
         report = build_from(
             read, out, embedder=embedder, chunking=chunking, analysis=analysis, precision=precision,
@@ -202,34 +198,6 @@ def build(
     report.encodings = loading.encodings
     report.seconds = time.perf_counter() - began
     return report
-
-
-def _looked_at(
-    sources: Sources | Iterable[Document | Fields],
-) -> tuple[Sources, Iterable[Document | Fields] | None]:
-    """Return (paths, None) or ((), documents), by the first item; an iterator of documents stays lazy."""
-    if isinstance(sources, Document | Mapping):
-        raise TypeError("build takes paths or an iterable of documents, not a single document")
-    if isinstance(sources, str | os.PathLike):
-        return sources, None
-    if is_table(sources):
-        table = optional("pyarrow", "a table of documents").table(streamed(sources))
-        return (), ForeignTable(columns_of(table), "the table", None).documents()
-    if not isinstance(sources, Iterable):
-        raise TypeError(
-            "build takes folders, globs and files, documents, or a data frame or Arrow table, "
-            f"not {type(sources).__name__}"
-        )
-    first = list(itertools.islice(sources, 1))
-    if first and isinstance(first[0], Mapping) and not {"id", "text"} <= set(first[0]):
-        rows = [*first, *sources] if isinstance(sources, Iterator) else list(sources)
-        columns = columns_of_records(cast("list[Fields]", rows))
-        return (), ForeignTable(columns, "the list", None).documents()
-    if any(isinstance(one, Document | Mapping) for one in first):
-        documents = itertools.chain(first, sources) if isinstance(sources, Iterator) else sources
-        return (), cast("Iterable[Document | Fields]", documents)
-    paths = [*first, *sources] if isinstance(sources, Iterator) else sources
-    return cast("Sources", paths), None
 
 
 # Suffixes of the formats that convert() writes, and of others that people would open with a program.

@@ -258,7 +258,7 @@ class Editor(Transaction):
         if (old := self.take(document.id)) is None:
             keys = self.vectors.keys_of(document, chunks)
             return Upsert(document, chunks, None, False, keys)
-        if _is_same(old, document, chunks):
+        if is_same(old, document, chunks):
             return Upsert(document, chunks, old, True, [])
         known = self.vectors.rows_of(old, self.vectors.keys_of(document, chunks))
         new = [key for key, row in known.items() if row is None]
@@ -576,7 +576,7 @@ def recorded_analysis(archive: FileRows) -> Analysis | None:
     return noted_analysis(archive.config) if found is None else found
 
 
-def _is_same(old: StoredDocument, document: Document, chunks: Sequence[Chunk]) -> bool:
+def is_same(old: StoredDocument, document: Document, chunks: Sequence[Chunk]) -> bool:
     """Return whether a stored document equals this one and has the same chunks."""
     stored = old.read()
     if len(old.rows) != len(chunks) or _fields(stored) != _fields(document):
@@ -597,7 +597,7 @@ def _fields(document: Document) -> tuple[object, ...]:
 
 
 def _stored_cut(old: StoredDocument, stored: Document) -> Iterator[tuple[object, ...]]:
-    """Yield the fields of each stored chunk that _is_same compares; the span stands for the text."""
+    """Yield the fields of each stored chunk that is_same compares; the span stands for the text."""
     for row in old.rows:
         chunk = old.segment.records.chunk(row)
         own = old.segment.fields(chunk.meta_at, chunk.meta_size)

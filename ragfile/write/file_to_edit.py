@@ -10,7 +10,7 @@ from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.ground.lock_patience import seconds_to_wait
 from ragfile.ground.missing_files import explained
-from ragfile.ground.urls import refuse_remote
+from ragfile.ground.urls import local_file
 from ragfile.types import StrPath
 
 
@@ -25,7 +25,7 @@ def file_to_edit(path: StrPath, wait: float | None = None) -> _core.FileWriter:
         LockedError: Another writer still holds the file, or this thread does.
         FormatError: The file is not a RAGFile.
     """
-    refuse_remote(path)
+    path = local_file(path)
     try:
         with explained(path):
             return _core.FileWriter.edit(path, seconds_to_wait(wait))

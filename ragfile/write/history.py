@@ -13,7 +13,7 @@ from ragfile.embedding.protocol import Embedder, open_embedder, told
 from ragfile.file import config
 from ragfile.file.consistency import merged_rows
 from ragfile.ground.missing_files import explained
-from ragfile.ground.urls import is_remote
+from ragfile.ground.urls import is_remote, local_path
 from ragfile.ingest.chunker import Policy
 from ragfile.net import fetcher
 from ragfile.search.file_rows import FileRows, rows_of
@@ -57,7 +57,11 @@ def log(path: StrPath, *, cache: StrPath | None = None) -> list[Commit]:
         RemoteError: The URL cannot be read.
     """
     with explained(path):
-        mapped = fetcher.mapped(path, cache) if is_remote(path) else _core.Map(os.fspath(path))
+        mapped = (
+            fetcher.mapped(path, cache)
+            if is_remote(path)
+            else _core.Map(local_path(os.fspath(path)))
+        )
     newest = _core.Reader(mapped)
     first = config.first_generation(newest, os.fspath(path))
     commits = [_entry(reader, first) for reader in _walk(newest)]

@@ -20,7 +20,7 @@ from ragfile.file.row_segment import StoredDocument
 from ragfile.ground.atomic_replace import replace_with, spare_unless_ragfile
 from ragfile.ground.lock_patience import seconds_to_wait
 from ragfile.ground.missing_files import explained
-from ragfile.ground.urls import is_dataset, refuse_remote
+from ragfile.ground.urls import is_dataset, local_file
 from ragfile.search.file_rows import rows_over
 from ragfile.types import SectionEntry, StrPath
 
@@ -105,7 +105,7 @@ def repair(
         LockedError: Another writer still holds the file, or this thread does.
         ValueError: `path` is a URL or a dataset.
     """
-    refuse_remote(path)
+    path = local_file(path)
     if is_dataset(path):
         raise ValueError(f"{os.fspath(path)} is a dataset: repair the files in it")
     if out is not None:

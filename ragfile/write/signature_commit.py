@@ -12,7 +12,7 @@ from ragfile.file import signatures
 from ragfile.file.config import config_of
 from ragfile.file.signatures import SEAL, SIGNATURES, Content, Signature
 from ragfile.ground.signing_keys import PrivateKey
-from ragfile.ground.urls import refuse_remote
+from ragfile.ground.urls import local_file
 from ragfile.write.draft import creation_time
 from ragfile.write.file_to_edit import file_to_edit
 
@@ -45,7 +45,7 @@ def sign(
         ValueError: The key cannot be read, or the time has no time zone.
         LockedError: Another writer still holds the file, or this thread does.
     """
-    refuse_remote(path)
+    path = local_file(path)
     opened, when = PrivateKey.of(key, password), moment(signed)
     file = file_to_edit(path, wait)
     try:

@@ -19,8 +19,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from ragfile.embedding.protocol import Embedder
-from ragfile.ground.urls import refuse_remote
-from ragfile.ingest.chunker import Policy
+from ragfile.ground.urls import local_file
+from ragfile.ingest.chunker import Policy, split
 from ragfile.ingest.document_loader import Loading, SourceFailure
 from ragfile.ingest.loaders.contract import Limits
 from ragfile.ingest.source_files import (
@@ -28,19 +28,24 @@ from ragfile.ingest.source_files import (
     Selection,
     Skipped,
     UnreadPath,
+    checked_prefix,
     find,
     labelled_roots,
 )
+from ragfile.records import Document
 from ragfile.search.file_rows import rows_of
-from ragfile.types import Errors, Fields, Metadata, Progress, Sources, StrPath, Tags
-from ragfile.write.editor import Editor
+from ragfile.types import Errors, Fields, Metadata, Progress, Sources, StrPath, Table, Tags
+from ragfile.write.editor import Editor, is_same
+from ragfile.write.given_documents import documents_of, refuse_file_options
 from ragfile.write.history import stale_in
+from ragfile.write.read_worker import with_labels
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from ragfile.file.row_segment import StoredDocument
     from ragfile.ingest.source_files import SourceFile
-    from ragfile.records import Chunk, Document
+    from ragfile.records import Chunk
     from ragfile.search.file_rows import FileRows
 
 PENDING = 256  # documents that are embedded together
@@ -147,7 +152,7 @@ def sync(
 
 
 def add(
-    path: StrPath, sources: Sources, *, dry_run: bool = False,
+    path: StrPath, sources: Sources | Table | Iterable[Document | Fields], *, dry_run: bool = False,
     embedder: str | Embedder | None = None, chunking: Policy | str | Fields | None = None, tags: Tags = (),
     metadata: Metadata | None = None, message: str = "", limits: Limits | None = None, errors: Errors = "strict",
     progress: Progress | None = None, created: int | None = None, embedding_cache: StrPath | bool | None = None,
@@ -159,7 +164,8 @@ def add(
 
     Args:
         path: The file to update.
-        sources: Paths of folders, globs or files.
+        sources: Paths of folders, globs or files; or documents, mappings, a data frame or a table, as for
+            `build()`.
         replace: Replace the documents whose ids the sources have with other bytes.
         prefix: A folder's name that begins the ids of the sources, so that those of another folder
             stay apart: `prefix="manuals"` adds `keys.md` as `manuals/keys.md`.
@@ -174,8 +180,16 @@ def add(
             Nothing was written.
         LockedError: Another writer still holds the file, or this thread does.
     """
+    files, documents = documents_of(sources)
+    if documents is not None:
+        refuse_file_options(dedupe, include, exclude, encoding, ignore is False)
+        return _add_documents(
+            path, documents, dry_run, replaces=replace, prefix=checked_prefix(prefix), embedder=embedder,
+            chunking=chunking, tags=tags, metadata=metadata, message=message, progress=progress,
+            created=created, embedding_cache=embedding_cache, wait=wait,
+        )  # fmt: skip
     return _run(
-        path, sources, dry_run, False, replaces=replace, prefix=prefix, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
+        path, files, dry_run, False, replaces=replace, prefix=prefix, embedder=embedder, chunking=chunking, tags=tags, metadata=metadata, message=message,
         limits=limits, errors=errors, progress=progress, created=created, embedding_cache=embedding_cache,
         encoding=encoding, dedupe=dedupe, include=include, exclude=exclude, ignore=ignore,
         wait=wait,
@@ -190,7 +204,7 @@ def _run(
     include: Iterable[str] | None, exclude: Iterable[str] | None, ignore: bool | None,
     wait: float | None,
 ) -> SyncReport:  # fmt: skip
-    refuse_remote(path)
+    path = local_file(path)
     began = time.perf_counter()
     loading = Loading(
         sources, limits=limits or Limits(), errors=errors, encoding=encoding, prefix=prefix
@@ -222,6 +236,66 @@ def _run(
     report.failures += [*loading.unread(), *loading.failures]
     report.seconds = time.perf_counter() - began
     return report
+
+
+def _add_documents(
+    path: StrPath, documents: Iterable[Document], dry_run: bool, *, replaces: bool, prefix: str,
+    tags: Tags, metadata: Metadata | None, progress: Progress | None, embedder: str | Embedder | None,
+    chunking: Policy | str | Fields | None, message: str, created: int | None,
+    embedding_cache: StrPath | bool | None, wait: float | None,
+) -> SyncReport:  # fmt: skip
+    """Add documents in one commit; those that the file has already are counted as unchanged."""
+    path = local_file(path)
+    began = time.perf_counter()
+    report = SyncReport(os.fspath(path), dry_run)
+    writer = Editor(
+        path, embedder=embedder, chunking=chunking, message=message, created=created,
+        embedding_cache=embedding_cache, wait=wait,
+    )  # fmt: skip
+    try:
+        recorded = writer.archive.config.get("labels", {})
+        fields: Metadata = metadata or recorded.get("metadata", {})
+        tags = tags or recorded.get("tags", ())
+        pending: list[tuple[Document, list[Chunk]]] = []
+        for given in documents:
+            document = with_labels(given, tags, fields)
+            document.id = prefix + document.id
+            chunks = split(document, writer.policy)
+            _note(report, writer.take(document.id), document, chunks)
+            pending.append((document, chunks))
+            if len(pending) >= PENDING and not dry_run:
+                _add_pending(writer, pending, progress)
+        check_replaced(report, replaces)
+        if not dry_run:
+            _add_pending(writer, pending, progress)
+    except BaseException:
+        writer.discard()
+        raise
+    writer.discard() if dry_run else writer.close()
+    report.embedded = writer.embedded
+    with rows_of(path) as archive:
+        report.generation = archive.generation
+    report.seconds = time.perf_counter() - began
+    return report
+
+
+def _note(
+    report: SyncReport, old: StoredDocument | None, document: Document, chunks: list[Chunk]
+) -> None:
+    """Count a document as added, changed or unchanged."""
+    if old is not None and is_same(old, document, chunks):
+        report.unchanged += 1
+    else:
+        (report.added if old is None else report.changed).append(document.id)
+
+
+def _add_pending(
+    writer: Editor, pending: list[tuple[Document, list[Chunk]]], progress: Progress | None
+) -> None:
+    writer.upsert_cut(pending)
+    pending.clear()
+    if progress is not None:
+        progress(len(writer.draft.staging.documents), len(writer), None)
 
 
 def check_replaced(report: SyncReport, replaces: bool) -> None:

@@ -15,7 +15,7 @@ from ragfile.embedding.protocol import Embedder, open_embedder
 from ragfile.file.arrow import noted_model
 from ragfile.file.config import EVIDENCE, METRICS, STATIC_WEIGHT, TRANSFORMER_WEIGHT
 from ragfile.ground.atomic_replace import spare_unless_ragfile
-from ragfile.ground.urls import refuse_remote
+from ragfile.ground.urls import local_file
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import Policy, split
 from ragfile.records import Chunk, Document
@@ -59,7 +59,7 @@ class Writer(Transaction):
         parity: int = 0, clusters: bool | int | None = None, keep: int | str | None = None,
     ) -> None:  # fmt: skip
         """Start a new file; `create()` describes the options."""
-        refuse_remote(path)
+        path = local_file(path)
         spare_unless_ragfile(path)
         if metric not in METRICS:
             raise ValueError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")

@@ -288,6 +288,110 @@ def test_a_sqlite_vec_table_of_another_program_is_read_with_its_texts(tmp_path):
     assert found.index.vectors.tolist() == [[7, 1], [9, 1]]
 
 
+def sqlite_vec_file(path, *statements):
+    """Make a database by statements; the first `?` takes the vector (7, 1), the second (9, 1)."""
+    needs("sqlite_vec")
+    import sqlite_vec
+
+    from ragfile.exchange.stores.sqlite_vec import library
+
+    with contextlib.closing(library().connect(str(path))) as database, database:
+        database.enable_load_extension(True)
+        sqlite_vec.load(database)
+        for statement in statements:
+            vectors = [np.array([n, 1], np.float32).tobytes() for n in (7, 9)]
+            database.execute(statement, vectors[: statement.count("?")])
+    return path
+
+
+VECTORS = "CREATE VIRTUAL TABLE {} USING vec0({} e float[2])"
+TWO_TEXTS = "INSERT INTO {} VALUES (7, 'Herons stand in the water'), (9, 'Owls fly at night')"
+TWO_VECTORS = "INSERT INTO {}({}, e) VALUES (7, ?), (9, ?)"
+
+
+@pytest.mark.parametrize(
+    "key", ["article_id integer primary key,", "rowid integer primary key,", ""]
+)
+def test_a_sqlite_vec_table_with_a_key_of_its_own_is_read(tmp_path, key):
+    column = key.partition(" ")[0] or "rowid"
+    path = sqlite_vec_file(
+        tmp_path / "theirs.db",
+        "CREATE TABLE articles (id INTEGER PRIMARY KEY, headline TEXT)",
+        TWO_TEXTS.format("articles"),
+        VECTORS.format("vec", key),
+        TWO_VECTORS.format("vec", column),
+    )
+    done = run("convert", path, tmp_path / "kb.ragfile")
+    assert done.returncode == 0, done.stderr
+    with ragfile.open(tmp_path / "kb.ragfile") as rf:
+        assert {d.id: (d.text, d.metadata) for d in rf.documents()} == {
+            "7": ("Herons stand in the water", {}),
+            "9": ("Owls fly at night", {}),
+        }
+
+
+def test_keys_of_text_and_columns_within_a_vec0_table_are_read(tmp_path):
+    path = sqlite_vec_file(
+        tmp_path / "theirs.db",
+        "CREATE VIRTUAL TABLE notes USING vec0(uid text primary key, e float[2], lang text, +body text)",
+        "INSERT INTO notes(uid, e, lang, body) VALUES ('a', ?, 'en', 'Herons stand in the water')",
+        "CREATE TABLE users (uid TEXT PRIMARY KEY, name TEXT) WITHOUT ROWID",
+        "INSERT INTO users VALUES ('a', 'Ada')",
+    )
+    pairs, found = pairs_of(path)
+    assert pairs == [("a", "Herons stand in the water")]
+    assert found.documents["a"]["metadata"] == {"lang": "en"}
+
+
+def test_texts_of_an_unrelated_table_are_not_taken_silently(tmp_path):
+    path = sqlite_vec_file(
+        tmp_path / "theirs.db",
+        "CREATE TABLE users (id INTEGER PRIMARY KEY, name TEXT)",
+        "INSERT INTO users VALUES (7, 'Ada Lovelace'), (9, 'Grace Hopper'), (10, 'Alan Turing')",
+        "CREATE TABLE posts (number INTEGER PRIMARY KEY, words TEXT)",
+        TWO_TEXTS.format("posts"),
+        VECTORS.format("embeddings", ""),
+        TWO_VECTORS.format("embeddings", "rowid"),
+    )
+    done = run("convert", path, tmp_path / "kb.ragfile")
+    assert done.returncode == 5
+    assert "can be those of users, posts" in done.stderr
+    assert "--map text=TABLE.COLUMN" in done.stderr
+    done = run("convert", path, tmp_path / "kb.ragfile", "--map", "text=posts.words")
+    assert (done.returncode, done.stderr) == (0, "")
+    with ragfile.open(tmp_path / "kb.ragfile") as rf:
+        assert {d.id: d.text for d in rf.documents()}["9"] == "Owls fly at night"
+
+
+def test_a_table_of_another_name_with_just_these_keys_is_named_in_a_warning(tmp_path):
+    path = sqlite_vec_file(
+        tmp_path / "theirs.db",
+        "CREATE TABLE posts (number INTEGER PRIMARY KEY, words TEXT)",
+        TWO_TEXTS.format("posts"),
+        VECTORS.format("embeddings", ""),
+        TWO_VECTORS.format("embeddings", "rowid"),
+    )
+    done = run("convert", path, tmp_path / "kb.ragfile")
+    assert done.returncode == 0
+    assert "the texts are those of posts" in done.stderr
+
+
+def test_vectors_of_bytes_and_their_distance_are_read(tmp_path):
+    path = sqlite_vec_file(
+        tmp_path / "theirs.db",
+        "CREATE VIRTUAL TABLE v USING vec0(e int8[4], +body text)",
+        "INSERT INTO v(rowid, e, body) VALUES (1, vec_int8('[1, -2, 3, 4]'), 'Herons')",
+        "CREATE VIRTUAL TABLE w USING vec0(e float[2] distance_metric=cosine, +body text)",
+        "INSERT INTO w(rowid, e, body) VALUES (1, ?, 'Owls')",
+    )
+    found = conversion.read(path, name="v")
+    assert (found.index.vectors.tolist(), found.index.metric) == ([[1, -2, 3, 4]], "l2")
+    found = conversion.read(path, name="w")
+    assert (found.index.vectors.tolist(), found.index.metric) == ([[7, 1]], "ip")
+    done = run("convert", path, tmp_path / "kb.ragfile")
+    assert "has the vec0 tables v, w: choose one with --name" in done.stderr
+
+
 def test_a_qdrant_collection_with_named_vectors_is_read(tmp_path):
     client_of = pytest.importorskip("qdrant_client", reason="qdrant-client is not installed")
     models = client_of.models

@@ -192,8 +192,41 @@ def test_a_file_with_another_model_needs_replace(tmp_path):
     with RangeServer({"kb": there.read_bytes()}) as server:
         with pytest.raises(ModelError, match=rf"{model['name']}.*other-model.*--replace"):
             ragfile.pull(server.url("kb"), here)
-        ragfile.pull(server.url("kb"), here, replace=True)
+        report = ragfile.pull(server.url("kb"), here, replace=True)
+        assert (report.old_model, report.model) == (model["name"], "other-model")
+        assert ragfile.pull(server.url("kb"), here).old_model is None
     assert here.read_bytes() == there.read_bytes()
+    bare = tmp_path / "bare.ragfile"
+    ragfile.build(docs, bare, embedder="none")
+    with pytest.raises(ModelError, match="built with other-model, the remote file with none"):
+        ragfile.pull(bare.as_uri(), here)
+    done = run("pull", "--replace", bare.as_uri(), here)
+    assert "; its model is none, and was other-model" in done.stdout
+
+
+def test_a_file_of_this_machine_is_pulled_by_its_url(there, tmp_path):
+    here = tmp_path / "here" / "kb.ragfile"
+    here.parent.mkdir()
+    assert ragfile.pull(there.as_uri(), here).is_changed
+    assert here.read_bytes() == there.read_bytes()
+    with ragfile.edit(there) as w:
+        w.delete(["d00001"])
+    report = ragfile.pull(there.as_uri(), here.as_uri())
+    assert here.read_bytes() == there.read_bytes()
+    assert (report.generation, report.fetched <= report.size) == (2, True)
+    assert not ragfile.pull(there.as_uri(), here).is_changed
+    (tmp_path / "empty").write_bytes(b"")
+    with pytest.raises(RemoteError, match="empty"):
+        ragfile.pull((tmp_path / "empty").as_uri(), here)
+    with pytest.raises(FileNotFoundError):
+        ragfile.pull((tmp_path / "none").as_uri(), here)
+    with pytest.raises(ValueError, match="another machine"):
+        ragfile.pull("file://elsewhere/kb.ragfile", here)
+
+
+def run(*arguments):
+    command = [sys.executable, "-m", "ragfile", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True)
 
 
 def test_a_signed_file_is_replaced_by_a_signed_one_alone(server, there, tmp_path):

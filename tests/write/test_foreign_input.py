@@ -16,6 +16,9 @@ ROWS = [
 ]
 
 
+KINDS = ["list", "generator", "pandas", "polars", "lazy", "datasets", "pyarrow"]
+
+
 def check(path):
     with ragfile.open(path) as rf:
         hit = rf.search("owls at night", 1)[0]
@@ -40,12 +43,60 @@ def frame(kind):
     return library.Table.from_pylist(ROWS) if kind == "pyarrow" else library.DataFrame(ROWS)
 
 
-@pytest.mark.parametrize(
-    "kind", ["list", "generator", "pandas", "polars", "lazy", "datasets", "pyarrow"]
-)
+@pytest.mark.parametrize("kind", KINDS)
 def test_a_table_is_built_as_it_is(tmp_path, kind):
     ragfile.build(frame(kind), tmp_path / "kb.ragfile")
     assert check(tmp_path / "kb.ragfile") == "b"
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_is_added_as_it_is(tmp_path, kind):
+    kb = tmp_path / "kb.ragfile"
+    ragfile.build([{"id": "first", "text": "Granite is hard."}], kb)
+    dry = ragfile.add(kb, frame(kind), dry_run=True)
+    assert (dry.added, dry.generation) == (["a", "b"], 1)
+    assert ragfile.add(kb, frame(kind), tags=["birds"]).added == ["a", "b"]
+    with ragfile.open(kb) as rf:
+        assert rf.document_ids() == ["a", "b", "first"]
+        hit = rf.search("owls at night", 1)[0]
+        assert (hit.doc_id, hit.metadata, hit.tags) == (
+            "b",
+            {"year": 2025, "lang": "de"},
+            ("birds",),
+        )
+        assert rf.generation == 2
+    report = ragfile.add(kb, frame(kind), tags=["birds"])
+    assert (report.added, report.changed, report.unchanged) == ([], [], 2)
+
+
+def test_rows_with_other_content_are_replaced_on_request_or_kept_apart(tmp_path):
+    kb = tmp_path / "kb.ragfile"
+    ragfile.build(list(ROWS), kb)
+    news = [{**ROWS[0], "body": "Herons nest in trees."}, ROWS[1]]
+    before = kb.read_bytes()
+    with pytest.raises(ValueError, match="other content under 1 of these ids"):
+        ragfile.add(kb, news)
+    assert kb.read_bytes() == before
+    assert ragfile.add(kb, news, replace=True).changed == ["a"]
+    assert ragfile.add(kb, news, prefix="more").added == ["more/a", "more/b"]
+    with ragfile.open(kb) as rf:
+        texts = {document.id: document.text for document in rf.documents()}
+    assert texts["a"] == texts["more/a"] == "Herons nest in trees."
+    with pytest.raises(ValueError, match="are about files, not documents"):
+        ragfile.add(kb, news, include=["*.md"])
+
+
+def test_rows_with_an_id_a_text_and_columns_of_their_own_keep_them_as_metadata(tmp_path):
+    rows = [{"id": 7, "text": "Herons stand in water.", "year": 2024}, {"id": 8, "text": "Owls."}]
+    for name, given in (("list", rows), ("lazy", iter(rows))):
+        ragfile.build(given, tmp_path / f"{name}.ragfile")
+        with ragfile.open(tmp_path / f"{name}.ragfile") as rf:
+            found = {d.id: (d.text, d.metadata) for d in rf.documents()}
+        assert found == {"7": ("Herons stand in water.", {"year": 2024}), "8": ("Owls.", {})}
+    plain = [{"id": "a", "text": "A."}, {"id": "b", "text": "B.", "year": 2025}]
+    ragfile.build(plain, tmp_path / "later.ragfile")
+    with ragfile.open(tmp_path / "later.ragfile") as rf:
+        assert {d.id: d.metadata for d in rf.documents()} == {"a": {}, "b": {"year": 2025}}
 
 
 @pytest.mark.parametrize("kind", ["lazy", "datasets"])

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, cast
 import click
 
 from ragfile.doors.cli.options import (
+    FilePath,
     QuestionCommand,
     cache_option,
     check_question,
@@ -52,7 +53,7 @@ class AskCommand(QuestionCommand):
 
 
 @click.command("ask", cls=AskCommand)
-@click.argument("file")
+@click.argument("file", type=FilePath())
 @click.argument("question")
 @k_option(12)
 @click.option(

@@ -9,6 +9,7 @@ import click
 
 from ragfile.doors.cli.failures import spelled
 from ragfile.doors.cli.options import (
+    FilePath,
     cache_option,
     clusters_option,
     encoding_option,
@@ -41,8 +42,8 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("sources", nargs=-1)
-@click.option("-o", "--out", required=True, help="File to write.")
+@click.argument("sources", nargs=-1, type=FilePath())
+@click.option("-o", "--out", required=True, type=FilePath(), help="File to write.")
 @click.option(
     "--embedder",
     default="default",

@@ -12,6 +12,7 @@ import click
 
 from ragfile.doors.cli.failures import WRONG, spelled
 from ragfile.doors.cli.options import (
+    FilePath,
     cache_option,
     clusters_option,
     condition,
@@ -79,8 +80,8 @@ def _following(command: Command) -> Command:
         click.option(
             "-n", "--dry-run", is_flag=True, help="Show the changes without writing them."
         ),
-        click.argument("sources", nargs=-1, required=True),
-        click.argument("file", type=click.Path()),
+        click.argument("sources", nargs=-1, required=True, type=FilePath()),
+        click.argument("file", type=FilePath()),
     ):
         command = decorate(command)
     return command
@@ -202,7 +203,7 @@ def _hint(file: str) -> None:
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@click.argument("file", type=FilePath())
 @click.argument("ids", nargs=-1)
 @click.option(
     "--checksum",
@@ -259,7 +260,7 @@ def delete(
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@click.argument("file", type=FilePath())
 @click.option("--renumber", is_flag=True, help="Restart generation numbers at 1.")
 @click.option(
     "--for",
@@ -350,7 +351,7 @@ def _redistribute(
 
 
 @click.command()
-@click.argument("dataset", type=click.Path())
+@click.argument("dataset", type=FilePath())
 @click.option(
     "--days",
     default=7.0,
@@ -382,7 +383,7 @@ def vacuum(dataset: str, days: float, keep: int | None, is_meant: bool, as_json:
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@click.argument("file", type=FilePath())
 @url_cache_option
 @json_option
 def log(file: str, cache: str | None, as_json: bool) -> None:
@@ -405,7 +406,7 @@ def log(file: str, cache: str | None, as_json: bool) -> None:
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@click.argument("file", type=FilePath())
 @click.option("--chunking", help="Compare with this chunk policy instead of the file's own.")
 @click.option("--embedder", help="Compare with this model instead of the file's own.")
 @json_option
@@ -425,7 +426,7 @@ def stale(file: str, chunking: str | None, embedder: str | None, as_json: bool) 
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@click.argument("file", type=FilePath())
 @click.option("--chunking", help="New chunk policy for the file, such as words:200/40.")
 @click.option("--embedder", help="New model for the file; embeds everything again.")
 @message_option

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
-from ragfile.doors.cli.options import dim_option, executor_option
+from ragfile.doors.cli.options import FilePath, dim_option, executor_option
 from ragfile.doors.cli.progress import Progress
 from ragfile.doors.cli.report_lines import counted
 from ragfile.exchange import conversion
@@ -32,15 +32,15 @@ SOURCES = ("ragmd", "ragfile", "faiss", "json")
 
 
 @click.command("convert")
-@click.argument("paths", nargs=-1, type=click.Path())
-@click.option("--from-faiss", type=click.Path(), help="Index of a FAISS + JSON pair.")
-@click.option("--from-json", type=click.Path(), help="Metadata of a FAISS + JSON pair.")
-@click.option("--from-ragmd", type=click.Path())
-@click.option("--from-ragfile", type=click.Path())
-@click.option("--to-faiss", type=click.Path())
-@click.option("--to-json", type=click.Path())
-@click.option("--to-ragmd", type=click.Path())
-@click.option("--to-ragfile", type=click.Path())
+@click.argument("paths", nargs=-1, type=FilePath())
+@click.option("--from-faiss", type=FilePath(), help="Index of a FAISS + JSON pair.")
+@click.option("--from-json", type=FilePath(), help="Metadata of a FAISS + JSON pair.")
+@click.option("--from-ragmd", type=FilePath())
+@click.option("--from-ragfile", type=FilePath())
+@click.option("--to-faiss", type=FilePath())
+@click.option("--to-json", type=FilePath())
+@click.option("--to-ragmd", type=FilePath())
+@click.option("--to-ragfile", type=FilePath())
 @click.option(
     "--to",
     type=click.Choice(WRITTEN),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import click
 
 from ragfile.doors.cli.failures import WRONG
+from ragfile.doors.cli.options import FilePath
 from ragfile.doors.cli.progress import Progress
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Bar(NamedTuple):
 
 
 @click.command("eval")
-@click.argument("collections", nargs=-1, required=True)
+@click.argument("collections", nargs=-1, required=True, type=FilePath())
 @click.option(
     "--questions", metavar="FILE|SPLIT",
     help="Judged questions. Default: the split `test` of a folder in BEIR layout.",
@@ -52,7 +53,7 @@ class Bar(NamedTuple):
     help="Questions that only judge. None of them may be among those of --dev.",
 )  # fmt: skip
 @click.option(
-    "--queries", type=click.Path(exists=True, dir_okay=False),
+    "--queries", type=FilePath(exists=True, dir_okay=False),
     help="Texts of the queries of qrels: JSON lines, or an id, a tab and a text a line.",
 )  # fmt: skip
 @click.option(
@@ -75,16 +76,16 @@ class Bar(NamedTuple):
     help="Passages of each search, such as the number that you use.",
 )  # fmt: skip
 @click.option(
-    "--keep", type=click.Path(), help="Save the built file under this name (one collection only)."
+    "--keep", type=FilePath(), help="Save the built file under this name (one collection only)."
 )
 @click.option(
     "--runs",
-    type=click.Path(file_okay=False),
+    type=FilePath(file_okay=False),
     help="Write each mode's ranking (TREC) and each question's scores (JSON) to this folder.",
 )
 @click.option(
     "--against",
-    type=click.Path(exists=True, file_okay=False),
+    type=FilePath(exists=True, file_okay=False),
     help="Compare with the --runs folder of an earlier evaluation, question by question.",
 )
 @click.option(
@@ -197,16 +198,16 @@ def _show_differences(differences: dict[str, Any], other: str) -> None:
 
 
 @click.command()
-@click.argument("before")
-@click.argument("after")
+@click.argument("before", type=FilePath())
+@click.argument("after", type=FilePath())
 @click.option(
     "--questions",
-    type=click.Path(exists=True, dir_okay=False),
+    type=FilePath(exists=True, dir_okay=False),
     help="For two files: the questions, one per line, or queries.jsonl.",
 )
 @click.option(
     "--qrels",
-    type=click.Path(exists=True, dir_okay=False),
+    type=FilePath(exists=True, dir_okay=False),
     help="Judgements (BEIR or TREC), to test whether the change is significant.",
 )
 @click.option(

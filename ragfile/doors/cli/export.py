@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, cast
 
 import click
 
+from ragfile.doors.cli.options import FilePath, dim_option
 from ragfile.doors.cli.progress import Progress
 from ragfile.doors.cli.report_lines import counted
 from ragfile.ground import system
@@ -28,17 +29,18 @@ SUFFIXES = {".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet", ".duck
 
 
 @click.command("export")
-@click.argument("file", type=click.Path())
-@click.argument("out", required=False, type=click.Path())
+@click.argument("file", type=FilePath())
+@click.argument("out", required=False, type=FilePath())
 @click.option(
     "--to",
     type=click.Choice(["jsonl", "duckdb", "parquet"]),
     help="Format of OUT, if its suffix (.jsonl, .parquet, .duckdb) does not name it.",
 )
+@dim_option
 @click.option("--no-vectors", is_flag=True, help="Omit the vectors.")
 @click.option("--json", "as_json", is_flag=True, help="Print the report as JSON.")
 def export_command(
-    file: str, out: str | None, to: str | None, no_vectors: bool, as_json: bool
+    file: str, out: str | None, to: str | None, dim: int | None, no_vectors: bool, as_json: bool
 ) -> None:
     """Export chunks and vectors. Without OUT, or with "-", print JSON lines."""
     from ragfile.exchange.stores import json_lines
@@ -50,7 +52,7 @@ def export_command(
     if no_vectors and to == "duckdb":
         raise click.UsageError("--no-vectors requires the format jsonl or parquet")
     reason, bar = "", Progress()
-    with open_passages(file) as rf, _whole(out):
+    with open_passages(file, dim=dim) as rf, _whole(out):
         if to == "jsonl":
             _lines(json_lines.records(rf.rows, vectors=not no_vectors), out, len(rf), bar)
         else:

@@ -36,6 +36,7 @@ SPELLINGS = (
     (re.compile(r"\bpass replace=True\b"), "pass --replace"),
     (re.compile(r"\bprefix='(\S+)'"), "--prefix {}"),
     (re.compile(r"\bpass embedder="), "name it with --embedder"),
+    (re.compile(r"\bpass dim$"), "name it with --dim"),
     (re.compile(r"embedder=, --embedder"), "--embedder"),
     (re.compile(r"\bpass api_key(?: or another base_url)?"), "another address with ?base_url="),
     (re.compile(r"ragfile\.build\((.+?), 'kb\.ragfile'\)"), "`ragfile build {} -o kb.ragfile`"),
@@ -92,10 +93,22 @@ def _remedy(message: str) -> str:
     file = shlex.quote(name) if colon and os.path.exists(name) else "FILE"
     if sys.argv[1:2] == ["log"]:
         return f"ragfile: no commit can be listed: restore a copy of {file}"
+    if _is_of_pairs(name):
+        return (
+            f"ragfile: restore a copy of {file}: format 0.1.0 has neither parity nor older commits"
+        )
     older = f"--generation N reads an older commit, listed by `ragfile log {file}`"
     if sys.argv[1:2] == ["verify"]:
         return f"ragfile: {older}"
     return f"ragfile: `ragfile verify {file} --full` lists the damage; {older}"
+
+
+def _is_of_pairs(path: str) -> bool:
+    """Return whether a file has format 0.1.0."""
+    if not os.path.isfile(path):
+        return False
+    with open(path, "rb") as file:
+        return file.read(8) == b"RAGFILE\0"
 
 
 def _is_special(path: str | None) -> bool:

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ragfile.doors.cli.options import (
+    FilePath,
+    dim_option,
     generation_option,
     json_option,
     over_option,
@@ -25,12 +27,13 @@ if TYPE_CHECKING:
 
 
 @click.command()
-@click.argument("file", type=click.Path(), required=False)
+@click.argument("file", type=FilePath(), required=False)
 @click.option("--plugins", is_flag=True, help="List the plugins that are installed.")
 @click.option(
-    "--root", envvar="RAGFILE_ROOT", metavar="FOLDER", type=click.Path(exists=True, file_okay=False),
+    "--root", envvar="RAGFILE_ROOT", metavar="FOLDER", type=FilePath(exists=True, file_okay=False),
     help="Compare the file with this folder, from which it was built.",
 )  # fmt: skip
+@dim_option
 @generation_option
 @over_option
 @url_cache_option
@@ -39,6 +42,7 @@ def info(
     file: str | None,
     plugins: bool,
     root: str | None,
+    dim: int | None,
     generation: int,
     over: tuple[str, ...],
     cache: str | None,
@@ -54,11 +58,8 @@ def info(
         return _show_plugins(as_json)
     if file is None:
         raise click.UsageError("name a file, or pass --plugins")
-    with (
-        open_file([*over, file], cache=cache)
-        if over
-        else open_file(file, generation=generation, cache=cache)
-    ) as rf:
+    opening: dict[str, Any] = {"dim": dim, "generation": generation, "cache": cache}
+    with open_file([*over, file], cache=cache) if over else open_file(file, **opening) as rf:
         facts: dict[str, Any] = {**rf.info, "sources": _sources(rf, root)}
     if as_json:
         return emit(facts)
@@ -122,13 +123,14 @@ def _fact(name: str, value: Any) -> object:  # Any: JSON
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@click.argument("file", type=FilePath())
 @click.option(
     "--hex", "hex_at", type=click.IntRange(min=0), metavar="N", help="Dump 256 bytes from offset N."
 )
 @click.option("--vector", "vector_row", type=int, metavar="N", help="Print vector N.")
 @click.option("--pairs", "pairs_of", metavar="NAME", help="List the pairs of a section.")
 @click.option("--picture", is_flag=True, help="Draw the sections as a map of the file.")
+@dim_option
 @generation_option
 @url_cache_option
 @json_option
@@ -138,6 +140,7 @@ def inspect(
     vector_row: int | None,
     pairs_of: PairStrategy | None,
     picture: bool,
+    dim: int | None,
     generation: int,
     cache: str | None,
     as_json: bool,
@@ -145,7 +148,8 @@ def inspect(
     """List the sections of a file with offsets and sizes."""
     from ragfile.opener import open as open_file
 
-    with open_file(file, generation=generation, cache=cache) as rf:
+    opening: dict[str, Any] = {"dim": dim, "generation": generation, "cache": cache}
+    with open_file(file, **opening) as rf:
         if picture:
             return _show_picture(rf, as_json)
         if hex_at is not None:

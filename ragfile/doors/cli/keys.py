@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ragfile.doors.cli.options import json_option
+from ragfile.doors.cli.options import FilePath, json_option
 from ragfile.doors.cli.report_lines import emit, moment
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 @click.option(
     "--keys",
     "path",
-    type=click.Path(),
+    type=FilePath(),
     envvar="RAGFILE_KEYS",
     show_envvar=True,
     help="Key file. Default: ragfile/keys.json in your configuration folder.",

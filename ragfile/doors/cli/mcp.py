@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import click
 
-from ragfile.doors.cli.options import offline_option, over_option, wait_option
+from ragfile.doors.cli.options import FilePath, offline_option, over_option, wait_option
 from ragfile.doors.mcp.clients import CLIENTS
 from ragfile.ground.urls import is_remote
 
@@ -20,7 +20,7 @@ Given: TypeAlias = str | bool | tuple[str, ...] | None  # values of flags
 
 
 @click.command("mcp")
-@click.argument("files", nargs=-1)
+@click.argument("files", nargs=-1, type=FilePath())
 @click.option("--model", help="Offer the tool ask with this model: openai:MODEL or ollama:MODEL.")
 @click.option("--embedder", help="Embedder for questions, if a file does not record one.")
 @over_option
@@ -31,7 +31,7 @@ Given: TypeAlias = str | bool | tuple[str, ...] | None  # values of flags
     help="Offer the tools of a memory instead: recall, remember, revise, forget. A missing file is made.",
 )
 @click.option(
-    "--root", metavar="FOLDER", type=click.Path(exists=True, file_okay=False),
+    "--root", metavar="FOLDER", type=FilePath(exists=True, file_okay=False),
     help="Folder from which the file was built; tools tell when it has changed. One file only.",
 )  # fmt: skip
 @click.option(

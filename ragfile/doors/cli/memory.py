@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
-from ragfile.doors.cli.options import json_option, over_option, wait_option
+from ragfile.doors.cli.options import FilePath, json_option, over_option, wait_option
 from ragfile.doors.cli.report_lines import emit, printable
 from ragfile.errors import RagfileError
 
@@ -48,7 +48,7 @@ def memory_command() -> None:
 
 
 def _file_argument(command: Command) -> Command:
-    return click.argument("file", type=click.Path(dir_okay=False))(command)
+    return click.argument("file", type=FilePath(dir_okay=False))(command)
 
 
 def _options(*wanted: str) -> Callable[[Command], Command]:

@@ -12,7 +12,7 @@ import click
 from ragfile.ground.json_values import is_object
 from ragfile.ground.lock_patience import VARIABLE as WAIT
 from ragfile.ground.offline import VARIABLE as OFFLINE
-from ragfile.ground.urls import is_remote
+from ragfile.ground.urls import is_remote, local_path
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -25,6 +25,18 @@ else:
     _ParamType = click.ParamType  # generic since click 8.5
 
 Command = TypeVar("Command", bound="Callable[..., Any] | click.Command")
+
+
+class FilePath(click.Path):
+    """A path, which a file:// URL can name, too; other URLs stay as they are."""
+
+    def convert(
+        self,
+        value: str | os.PathLike[str],
+        param: click.Parameter | None,
+        ctx: click.Context | None,
+    ) -> str | bytes | os.PathLike[str]:
+        return super().convert(local_path(os.fspath(value)), param, ctx)
 
 
 def offline_option(command: Command) -> Command:
@@ -79,7 +91,7 @@ def place_options(command: Command) -> Command:
         "--root",
         envvar="RAGFILE_ROOT",
         metavar="FOLDER",
-        type=click.Path(file_okay=False),
+        type=FilePath(file_okay=False),
         help="Print sources as paths in this folder, from which the file was built.",
     )
     base_url = click.option(

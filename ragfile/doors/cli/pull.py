@@ -6,16 +6,16 @@ from dataclasses import asdict
 
 import click
 
-from ragfile.doors.cli.options import json_option, wait_option
+from ragfile.doors.cli.options import FilePath, json_option, wait_option
 from ragfile.doors.cli.progress import Progress
 from ragfile.doors.cli.report_lines import emit, printable, readable
 
 
 @click.command("pull")
 @click.argument("url")
-@click.argument("file", type=click.Path(), required=False)
+@click.argument("file", type=FilePath(), required=False)
 @click.option(
-    "--key", "keys", multiple=True, type=click.Path(),
+    "--key", "keys", multiple=True, type=FilePath(),
     help="Trusted public key; one of those given must have signed the new file.",
 )  # fmt: skip
 @click.option(
@@ -51,4 +51,7 @@ def pull_command(
         return
     fetched = f"{readable(report.fetched)} of {readable(report.size)} fetched"
     state = fetched if report.is_changed else "up to date"
+    if report.old_model is not None:
+        old, new = (printable(name) or "none" for name in (report.old_model, report.model))
+        state += f"; its model is {new}, and was {old}"
     click.echo(f"{printable(report.path)}: generation {report.generation}, {state}")

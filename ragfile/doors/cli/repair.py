@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragfile.doors.cli.failures import DAMAGED
-from ragfile.doors.cli.options import json_option, wait_option
+from ragfile.doors.cli.options import FilePath, json_option, wait_option
 from ragfile.doors.cli.progress import Progress
 from ragfile.doors.cli.report_lines import emit, printable, readable
 from ragfile.errors import CorruptError
@@ -23,9 +23,9 @@ SHOWN = 20  # documents
 
 
 @click.command("repair")
-@click.argument("file", type=click.Path())
+@click.argument("file", type=FilePath())
 @click.option(
-    "-o", "--out", type=click.Path(), help="Write the repaired file here instead of replacing FILE."
+    "-o", "--out", type=FilePath(), help="Write the repaired file here instead of replacing FILE."
 )
 @click.option("-n", "--dry-run", is_flag=True, help="Report what can be restored, without writing.")
 @wait_option

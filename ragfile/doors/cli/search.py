@@ -8,6 +8,7 @@ import click
 
 from ragfile.doors.cli.failures import spelled
 from ragfile.doors.cli.options import (
+    FilePath,
     QuestionCommand,
     cache_option,
     check_question,
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @click.command(cls=QuestionCommand)
-@click.argument("file", type=click.Path())
+@click.argument("file", type=FilePath())
 @click.argument("question")
 @k_option(5)
 @click.option("--embedder", help="Embedder for the question, if the file does not record one.")

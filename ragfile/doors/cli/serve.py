@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragfile.doors.cli.options import (
+    FilePath,
     cache_option,
     offline_option,
     over_option,
@@ -23,7 +24,7 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
 
 
 @click.command("serve")
-@click.argument("files", nargs=-1)
+@click.argument("files", nargs=-1, type=FilePath())
 @click.option(
     "--host",
     default="127.0.0.1",
@@ -59,7 +60,7 @@ LEVELS = {"info": logging.INFO, "warning": logging.WARNING, "error": logging.ERR
 )
 @click.option(
     "--keys",
-    type=click.Path(),
+    type=FilePath(),
     envvar="RAGFILE_KEYS",
     show_envvar=True,
     help="Key file, written by `ragfile keys`.",

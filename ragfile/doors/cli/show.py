@@ -12,6 +12,7 @@ import click
 import numpy as np
 
 from ragfile.doors.cli.options import (
+    FilePath,
     dim_option,
     generation_option,
     json_option,
@@ -41,7 +42,7 @@ PLACES = [
 
 
 @click.command("show")
-@click.argument("file", type=click.Path())
+@click.argument("file", type=FilePath())
 @click.argument("document", metavar="DOC[#CHUNK]")
 @dim_option
 @generation_option

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from ragfile.doors.cli.options import json_option, wait_option
+from ragfile.doors.cli.options import FilePath, json_option, wait_option
 from ragfile.doors.cli.progress import Progress
 from ragfile.doors.cli.report_lines import described, emit
 
@@ -14,15 +14,15 @@ PASSWORD = "RAGFILE_KEY_PASSWORD"
 
 
 @click.command()
-@click.argument("file", type=click.Path(), required=False)
-@click.option("--key", type=click.Path(), help="Private key: a PEM or OpenSSH file (Ed25519).")
+@click.argument("file", type=FilePath(), required=False)
+@click.option("--key", type=FilePath(), help="Private key: a PEM or OpenSSH file (Ed25519).")
 @click.option(
     "--new-key",
-    type=click.Path(),
+    type=FilePath(),
     help="Create a key pair: write the private key here and the public key beside it, as .pub.",
 )
 @click.option(
-    "--bundle", type=click.Path(), metavar="OUT",
+    "--bundle", type=FilePath(), metavar="OUT",
     help="Write an OpenSSF Model Signing bundle instead; requires a NIST elliptic-curve --key.",
 )  # fmt: skip
 @click.option("--signer", default="", help="Your name, recorded in the signature.")

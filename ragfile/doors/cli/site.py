@@ -7,9 +7,11 @@ import os
 
 import click
 
+from ragfile.doors.cli.options import FilePath
+
 
 @click.command("site")
-@click.argument("file", type=click.Path())
+@click.argument("file", type=FilePath())
 @click.option("-o", "--out", default="public", show_default=True, help="Folder to write.")
 @click.option("--title", help="Title of the page. Default: the name of the file.")
 @click.option("--words-only", is_flag=True, help="Omit the model; search by words alone.")

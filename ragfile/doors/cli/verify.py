@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ragfile.doors.cli.failures import DAMAGED, WRONG
-from ragfile.doors.cli.options import json_option
+from ragfile.doors.cli.options import FilePath, json_option
 from ragfile.doors.cli.progress import Progress
 from ragfile.doors.cli.report_lines import counted, emit
 from ragfile.errors import FormatError
@@ -26,17 +26,17 @@ UNFINISHED = (
 
 
 @click.command()
-@click.argument("file", type=click.Path())
+@click.argument("file", type=FilePath())
 @click.option("--full", is_flag=True, help="Also check every older commit.")
 @click.option(
     "--key",
     "keys",
     multiple=True,
-    type=click.Path(),
+    type=FilePath(),
     help="Trusted public key; one of those given must have signed the file as it is.",
 )
 @click.option(
-    "--bundle", type=click.Path(), metavar="FILE",
+    "--bundle", type=FilePath(), metavar="FILE",
     help="Verify this OpenSSF Model Signing bundle instead of a signature in the file.",
 )  # fmt: skip
 @json_option

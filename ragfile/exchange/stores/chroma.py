@@ -69,12 +69,15 @@ def _body(passage: Passage, bodies: Mapping[int, str]) -> dict[str, str]:
 
 
 def read(path: StrPath, *, name: str | None = None) -> Collection:
-    """Read a Chroma collection, by default the first, also beside a client that is open.
+    """Read a Chroma collection, by default the only one, also beside a client that is open.
 
     A collection that was written here and did not change since is restored.
     """
     with _client(path) as client:
-        source = client.get_collection(name or client.list_collections()[0].name)
+        names = [each.name for each in client.list_collections()]
+        source = client.get_collection(
+            foreign_tables.the_one(names, name, str(path), "collections")
+        )
         got = source.get(include=["embeddings", "documents", "metadatas"])
         properties: JsonObject = source.metadata or {}
         configured = _space(source)

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 import lancedb
 
-from ragfile.errors import FormatError
 from ragfile.exchange import foreign_tables
 from ragfile.ingest.column_roles import columns_of
 
@@ -40,9 +39,8 @@ def read(
     names = sorted(
         each.removesuffix(SUFFIX) for each in os.listdir(folder) if each.endswith(SUFFIX)
     )
-    if name is None and len(names) > 1:
-        raise FormatError(f"{path} has the tables {', '.join(names)}: choose one with --name")
-    table = lancedb.connect(folder).open_table(name or names[0]).to_arrow()
+    chosen = foreign_tables.the_one(names, name, str(path), "tables")
+    table = lancedb.connect(folder).open_table(chosen).to_arrow()
     model = _model_of(table.schema.metadata or {})
     return foreign_tables.collection_of(columns_of(table), f"{path}", columns, model_name=model)
 

@@ -34,10 +34,7 @@ def read(
     """
     with contextlib.closing(_client(path)) as client:
         names = sorted(cast("list[str]", client.list_collections()))
-        if not names or (name is None and len(names) > 1):
-            listed = ", ".join(names) or "no collection"
-            raise FormatError(f"{path} has {listed}: choose one with --name")
-        name = name or names[0]
+        name = foreign_tables.the_one(names, name, str(path), "collections")
         rows = list(_rows(client, name))
         metric = _metric(client, name)
     return foreign_tables.collection_of(

@@ -44,6 +44,8 @@ def read(path: StrPath, *, dim: int | None = None) -> Collection:
     """
     with PairFile(path, dim=dim) as file:
         contents = _Contents()
+        if not {"keyword", "vector"} & set(file.strategies):
+            warnings.warn(f"{path} has no pairs", UserWarning, stacklevel=stack_level())
         listed = [contents.named(keyword, text) for keyword, text in file.pairs("keyword")]
         vectors = [(np.array(v, np.float32), text) for v, text in file.pairs("vector")]
         refs = [contents.row(text, row) for row, (_, text) in enumerate(vectors)]

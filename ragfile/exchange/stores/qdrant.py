@@ -48,12 +48,13 @@ def write(collection: Collection, path: StrPath, *, name: str = "ragfile") -> No
 def read(
     path: StrPath, *, name: str | None = None, columns: Mapping[str, str] | None = None
 ) -> Collection:
-    """Read a Qdrant collection, by default the first.
+    """Read a Qdrant collection, by default the only one.
 
     Of several named vectors, `columns` names the one to read as "vector".
     """
     with contextlib.closing(QdrantClient(path=str(path))) as client:
-        name = name or client.get_collections().collections[0].name
+        names = sorted(each.name for each in client.get_collections().collections)
+        name = foreign_tables.the_one(names, name, str(path), "collections")
         settings = client.get_collection(name).config.params.vectors
         chosen = dict(columns or {})
         named = _named(settings, chosen.pop("vector", None), str(path))

@@ -3,12 +3,14 @@
 import json
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pytest
 from servers.embedding_servers import Server, vector_of
 
 import ragfile
+from ragfile.errors import FormatError
 from ragfile.file.pairs import PairFile
 from ragfile.file.pairs_writer import write_pairs
 
@@ -113,6 +115,48 @@ def test_a_file_of_the_first_script_converts_with_a_dim(tmp_path, monkeypatch):
     with ragfile.open(tmp_path / "new.ragfile") as rf:
         assert rf.rows.dim == 8
         assert rf.search("Graph", mode="keyword")[0].text == "Nodes and edges."
+
+
+def ambiguous(path):
+    """Write a file whose vectors fit several dimensions."""
+    rows = [(np.full(8, 0.5), "Odd number of letters")] * 3 + [(np.arange(8), "Another text")]
+    script_file(path, KEYWORDS[:3], rows)
+    return path
+
+
+def test_info_and_export_take_the_dim_that_a_file_does_not_record(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(__import__("pathlib").Path(__file__).parents[2] / "file"))
+    old = ambiguous(tmp_path / "old.ragfile")
+    shown = run("info", old)
+    assert shown.returncode == 0, shown.stderr
+    assert "could be any of 8 (32 bits)" in shown.stdout
+    assert "dim  8" in run("info", old, "--dim", "8").stdout
+    assert "vector" in run("inspect", old).stdout
+    refused = run("export", old, tmp_path / "out.jsonl")
+    assert (refused.returncode, "name it with --dim" in refused.stderr) == (5, True)
+    done = run("export", old, tmp_path / "out.jsonl", "--dim", "8")
+    assert done.returncode == 0, done.stderr
+    lines = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [0.5] * 8 in [line.get("embedding") for line in lines]
+
+
+def test_a_file_that_was_cut_off_is_refused_wherever_it_was_cut(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(str(__import__("pathlib").Path(__file__).parents[2] / "file"))
+    write_pairs(tmp_path / "strict", KEYWORDS, embeddings(32))
+    for whole in (ambiguous(tmp_path / "script"), tmp_path / "strict"):
+        data = whole.read_bytes()
+        for size in [*range(0, 11), *range(12, len(data) - 1, 7), len(data) - 1]:
+            (tmp_path / "cut").write_bytes(data[:size])
+            with pytest.raises(FormatError), warnings.catch_warnings(action="ignore"):
+                ragfile.convert(tmp_path / "cut", tmp_path / "new.ragfile", dim=8)
+    assert not (tmp_path / "new.ragfile").exists()
+    (tmp_path / "cut").write_bytes(data[:300])
+    done = run("convert", tmp_path / "cut", tmp_path / "new.ragfile")
+    assert done.returncode == 5
+    assert "reaches beyond the end of the file" in done.stderr
+    assert "neither parity nor older commits" in done.stderr
+    (tmp_path / "cut").write_bytes(data[:11])
+    assert "has no pairs" in run("convert", tmp_path / "cut", tmp_path / "new.ragfile").stderr
 
 
 def test_the_command_line_looks_up_and_searches_a_file_of_pairs(tmp_path, monkeypatch):
