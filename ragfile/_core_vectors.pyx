@@ -17,5 +17,5 @@ from ragfile._core_text cimport filter_of, legs_of, queries_at
 
 include "pxi/vectors.pxi"
 include "pxi/fusion.pxi"
-include "pxi/fusing.pxi"
+include "pxi/merged_rankings.pxi"
 include "pxi/model.pxi"

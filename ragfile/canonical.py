@@ -33,7 +33,7 @@ from ragfile.text import normalize
 from ragfile.types import Fields, Metadata, Mode, StrPath
 from ragfile.write.chunk_upsert import counts, upsert
 from ragfile.write.editor import Editor
-from ragfile.write.fields import to_utf8
+from ragfile.write.metadata_fields import to_utf8
 from ragfile.write.writer import Writer, create
 
 __all__ = ["chunk", "compress", "fuse", "index", "rerank", "retrieve"]

@@ -43,8 +43,8 @@ from ragfile.options import BATCH, EXPLAIN, SEARCH, BatchOptions, ExplainOptions
 from ragfile.records import Candidate, Chunk, Document, Hit, Hits, Span
 from ragfile.search import (
     groups,
+    one_retriever,
     query_rewrites,
-    reachable_rows,
     retriever_fusion,
     search_log,
 )
@@ -705,8 +705,8 @@ class KnowledgeBase:
             ValueError: The file has no vectors, or those given have another dimension.
         """
         rows, queries = self._now().rows, np.asarray(vectors)
-        chosen = reachable_rows.sets_of(rows, where, 1 if queries.ndim == 1 else len(queries))
-        return reachable_rows.nearest(
+        chosen = one_retriever.sets_of(rows, where, 1 if queries.ndim == 1 else len(queries))
+        return one_retriever.nearest(
             rows, queries, k, chosen, threads, min_score=min_score, effort=effort, recall=recall
         )
 
@@ -738,8 +738,8 @@ class KnowledgeBase:
             ValueError: The file has no BM25 index, or no field of a given name.
         """
         rows, texts = self._now().rows, [texts] if isinstance(texts, str) else list(texts)
-        chosen = reachable_rows.sets_of(rows, where, len(texts))
-        return reachable_rows.match(
+        chosen = one_retriever.sets_of(rows, where, len(texts))
+        return one_retriever.match(
             rows, texts, k, chosen, threads, min_score=min_score, k1=k1, b=b, fields=fields
         )
 
@@ -765,7 +765,7 @@ class KnowledgeBase:
             ValueError: Neither or both of `text` and `vector` are given.
             IndexError: A row is deleted or outside the file.
         """
-        return reachable_rows.score(
+        return one_retriever.score(
             self._now().rows, rows, text=text, vector=vector, k1=k1, b=b, fields=fields
         )
 

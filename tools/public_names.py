@@ -87,8 +87,8 @@ def command_tree(path, command, context):
 
 def http_names():
     """Yield `POST /v1/{c}/search` and the members of each body."""
-    from ragfile.doors.server.description import describe
     from ragfile.doors.server.endpoints import operations
+    from ragfile.doors.server.openapi import describe
     from ragfile.doors.server.settings import Settings
 
     for path, methods in describe(operations(Settings((), can_write=True)))["paths"].items():

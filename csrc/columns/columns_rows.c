@@ -9,7 +9,7 @@
 #include "ragfile/bits.h"
 #include "columns/columns.h"
 #include "shared/bytes.h"
-#include "shared/floor.h"
+#include "shared/abi_floor.h"
 #include "system/cpu.h"
 
 typedef void flags_of_block(const struct rag_column *c, uint64_t first, uint32_t count,

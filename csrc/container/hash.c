@@ -24,7 +24,7 @@
 #include "container/layout.h"
 #include "shared/bytes.h"
 #include "shared/fail.h"
-#include "shared/floor.h"
+#include "shared/abi_floor.h"
 #include "system/cpu.h"
 
 #define P32_1 0x9E3779B1u

@@ -370,8 +370,8 @@ static enum rag_status remove_older(struct rag_writer *w, const char *name, uint
 enum rag_status rag_section_drop(struct rag_writer *w, const char *name, uint32_t segment,
                                  struct rag_fault *fault) {
     if (segment != 0 && find_entry(w, name, segment) >= 0) {
-        unlist(w, segment); /* the list would bring it back */
-        if (strcmp(name, LIST_NAME) == 0) return RAG_OK;
+        unlist(w, segment);                                  /* the list would bring it back */
+        if (find_entry(w, name, segment) < 0) return RAG_OK; /* it was the list */
     }
     return remove_older(w, name, segment, fault);
 }

@@ -13,7 +13,7 @@
 #include "ragfile/formats.h"
 #include "shared/bytes.h"
 #include "shared/fail.h"
-#include "shared/floor.h"
+#include "shared/abi_floor.h"
 #include "system/cpu.h"
 
 enum { LINE = 64, LINE_BYTES = 48, LANE = 16, LANE_BYTES = 12 };

@@ -23,7 +23,7 @@
 #include "shared/array.h"
 #include "shared/bytes.h"
 #include "shared/fail.h"
-#include "shared/floor.h"
+#include "shared/abi_floor.h"
 #include "system/cpu.h"
 
 struct scan {

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "fusion/code.h"
-#include "fusion/fusing.h"
+#include "fusion/rankings.h"
 #include "ragfile/records.h"
 #include "shared/fail.h"
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "ragfile/fusion.h"
-#include "shared/elementary.h"
+#include "shared/log_exp.h"
 #include "shared/fail.h"
 
 size_t rag_evidence_count(const double *scores, size_t count) {

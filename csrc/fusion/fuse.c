@@ -21,7 +21,7 @@
 #include "ragfile/machine.h"
 #include "ragfile/records.h"
 #include "ragfile/sample.h"
-#include "fusion/fusing.h"
+#include "fusion/rankings.h"
 #include "shared/fail.h"
 
 /* --------------------------------------------------------------------------------- given scores */

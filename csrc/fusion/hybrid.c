@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "ragfile/bm25.h"
-#include "fusion/fusing.h"
+#include "fusion/rankings.h"
 #include "shared/fail.h"
 #include "system/system.h"
 

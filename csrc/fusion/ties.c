@@ -10,7 +10,7 @@
 #include "ragfile/bm25.h"
 #include "ragfile/machine.h"
 #include "ragfile/records.h"
-#include "fusion/fusing.h"
+#include "fusion/rankings.h"
 #include "shared/fail.h"
 
 /* ----------------------------------------------------------------------------------------- keys */

@@ -13,7 +13,7 @@
 #include "ragfile/machine.h"
 #include "model/wordpiece.h"
 #include "shared/fail.h"
-#include "shared/floor.h"
+#include "shared/abi_floor.h"
 #include "system/cpu.h"
 
 /* -------------------------------------------------------------------------------------- opening */

@@ -8,7 +8,7 @@
 
 #include "parity/gf16.h"
 #include "shared/bytes.h"
-#include "shared/floor.h"
+#include "shared/abi_floor.h"
 #include "system/cpu.h"
 
 enum { POLYNOMIAL = 0x1100b };

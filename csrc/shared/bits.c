@@ -18,7 +18,7 @@
 
 #include "ragfile/bits.h"
 #include "shared/bytes.h"
-#include "shared/floor.h"
+#include "shared/abi_floor.h"
 #include "system/cpu.h"
 
 #if defined __SSE2__

@@ -17,7 +17,7 @@
  * The kernels trust the bounds of containers, which are checked when a list is opened, and no
  * number inside them. A corrupt rank reaches the end of the container at most, and 64 bytes are
  * readable after that: the sections end in LEX_SLACK zeros. */
-#include "shared/floor.h"
+#include "shared/abi_floor.h"
 #include "system/cpu.h"
 #include "text/bm25_search.h"
 

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "container/wants.h"
-#include "shared/elementary.h"
+#include "shared/log_exp.h"
 #include "shared/fail.h"
 #include "text/bm25_search.h"
 

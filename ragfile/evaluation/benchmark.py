@@ -88,7 +88,7 @@ def judge(
         dev: Questions that rules were chosen on.
         held: Questions that no rule was chosen on.
         queries: The texts of the queries of qrels.
-        unit: What is ranked: "document", "page", "section", "file" or "passage". Defaults to what the
+        unit: The ranked things: "document", "page", "section", "file" or "passage". Defaults to those that the
             targets name.
         chunking: The chunk policy of the build, or "whole" for one passage a document.
         embedder: The embedder of the build.
@@ -184,7 +184,7 @@ class _Collected:
 
     @contextmanager
     def _opened(self, folder: str) -> Generator[KnowledgeBase]:
-        """Build what is not a RAGFile, and open it."""
+        """Open a RAGFile; build one from anything else."""
         chosen = None if self.embedder in ("default", "none") else self.embedder
         if os.path.isfile(folder):
             with open_file(folder, embedder=chosen) as rf:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from ragfile import _core
 from ragfile.file import prefetch
-from ragfile.file.past_limits import obstacle
+from ragfile.file.generation_limits import obstacle
 from ragfile.file.snapshot import FOOTER
 from ragfile.file.stale_records import read_stale
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ragfile.errors import CorruptError
-from ragfile.file import arrow, exact, prefetch, stored_columns
+from ragfile.file import arrow, exact_retrievers, prefetch, stored_columns
 from ragfile.file.metadata_columns import Labels
 from ragfile.file.passages import Passages
 from ragfile.file.stored_columns import SegmentColumns
@@ -99,7 +99,7 @@ class StoredRows:
         row = whole(row, "row")
         if not 0 <= row < self.count:
             raise IndexError(f"row {row} of {self.count}")
-        segment = self.segments[exact.place(self.segments, row)]
+        segment = self.segments[exact_retrievers.place(self.segments, row)]
         return RowPlace(segment, int(row - segment.base))
 
     def live_place(self, row: int) -> RowPlace:
@@ -364,7 +364,7 @@ def deleted(row: int) -> IndexError:
 
 def _standing(rows: StoredRows, row: int) -> Standing:
     segment = rows.segments[
-        exact.place(rows.segments, row)
+        exact_retrievers.place(rows.segments, row)
     ]  # a row of a ranking: not checked again
     local, base = row - segment.base, segment.base
     found = segment.document(segment.records.chunk(local).document).rows

@@ -33,11 +33,11 @@ from typing import Any, TypeAlias, cast
 from ragfile import text as texts
 from ragfile.ground.call_site import stack_level
 from ragfile.ingest.chunk_paths import below, name_in_words, title_of
+from ragfile.ingest.markdown_sections import NOT_BLANK, joined, sections
 from ragfile.ingest.markdown_titles import PATH, front_title, path_of
 from ragfile.ingest.piece_joiner import MAX_CHARS, MAX_UNIT_TOKENS, WORD, JoinLimits
 from ragfile.ingest.piece_joiner import joined as joined_pieces
-from ragfile.ingest.sections import NOT_BLANK, joined, sections
-from ragfile.ingest.windows import GAP, always, blocks, windows
+from ragfile.ingest.text_windows import GAP, always, blocks, windows
 from ragfile.records import Chunk, Document, Segment
 from ragfile.types import ChunkKind, Fields
 

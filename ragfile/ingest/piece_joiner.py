@@ -15,7 +15,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile import text as texts
-from ragfile.ingest.windows import windows
+from ragfile.ingest.text_windows import windows
 from ragfile.records import Segment
 
 if TYPE_CHECKING:

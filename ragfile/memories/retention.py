@@ -20,7 +20,7 @@ from ragfile.errors import CorruptError
 from ragfile.file import config
 from ragfile.file.row_segment import RowSegment
 from ragfile.memories.moments import DAY, stamp, unstamped
-from ragfile.write.past import NEWEST, keep_of
+from ragfile.write.old_generations import NEWEST, keep_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

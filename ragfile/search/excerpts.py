@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile.ground.whole_numbers import whole
-from ragfile.ingest.windows import windows
+from ragfile.ingest.text_windows import windows
 from ragfile.records import Span
 from ragfile.search.highlight_spans import TermPlace, joined
 from ragfile.text import sentences

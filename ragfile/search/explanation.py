@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 import numpy as np
 
 from ragfile import _core
-from ragfile.search import reachable_rows, retriever_fusion
+from ragfile.search import one_retriever, retriever_fusion
 from ragfile.search.question import Question
 
 if TYPE_CHECKING:
@@ -229,12 +229,12 @@ def _rank(base: SearchedRows, row: int, score: float, how: _Query, rows: Selecti
     if not np.isfinite(score) or (score <= 0 and how.text is not None):
         return None
     if how.text is not None:
-        better, _ = reachable_rows.match(
+        better, _ = one_retriever.match(
             base, [how.text], None, rows, 1, min_score=score, fields=how.fields
         )
     else:
         assert how.vector is not None
-        better, _ = reachable_rows.nearest(base, how.vector, None, rows, 1, min_score=score)
+        better, _ = one_retriever.nearest(base, how.vector, None, rows, 1, min_score=score)
     places = np.flatnonzero(better[0] == row)
     return int(places[0]) + 1 if len(places) else None
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.errors import FilterWarning
-from ragfile.file import exact, filters, prefetch, row_sets, sample_rows, stored_columns
+from ragfile.file import exact_retrievers, filters, prefetch, row_sets, sample_rows, stored_columns
 from ragfile.file.container import Container
 from ragfile.file.passages import Passages
 from ragfile.file.row_set_cache import RowSetCache, filter_key
@@ -83,7 +83,7 @@ class FileRows(StoredRows):
         self._has_bare_rows: bool | None = None
         self._row_sets = RowSetCache()
         self._has_further_passages: bool | None = None
-        self._searched: dict[str, exact.Segments] = {}
+        self._searched: dict[str, exact_retrievers.Segments] = {}
         self._unknown_keys: set[str] = set()
         self._sample: _core.Sample | None = None
         self._method: retriever_fusion.Method | None = None
@@ -245,12 +245,12 @@ class FileRows(StoredRows):
         assert mask is not None
         return mask
 
-    def searched(self, name: str) -> exact.Segments:
+    def searched(self, name: str) -> exact_retrievers.Segments:
         """Return the segments with live rows; ValueError if one lacks the section."""
         found = self._searched.get(name)
         if found is None:
             live = [segment for segment in self._segments if segment.live]
-            found = exact.Segments(_having(name, live), name == "vector")
+            found = exact_retrievers.Segments(_having(name, live), name == "vector")
             if not all(segment.has(name) for segment in found) or (live and not found):
                 raise ValueError(f"{self.path} has no section {name}")
             self._searched[name] = found
@@ -267,11 +267,13 @@ class FileRows(StoredRows):
             recall[:] = 1.0
         segments = self.searched("vector")
         if not segments:
-            return exact.nothing(1 if vectors.ndim == 1 else len(vectors), k)
+            return exact_retrievers.nothing(1 if vectors.ndim == 1 else len(vectors), k)
         if self.is_elsewhere:
             prefetch.vectors(segments)
         sets = segments.living if chosen is ALL else chosen.words(segments)
-        return exact.nearest(segments, vectors, k, sets, threads, min_score, effort, recall)
+        return exact_retrievers.nearest(
+            segments, vectors, k, sets, threads, min_score, effort, recall
+        )
 
     def match(
         self, texts: Sequence[str], k: int, chosen: Sets, threads: int | None, *,
@@ -280,12 +282,12 @@ class FileRows(StoredRows):
     ) -> Found:  # fmt: skip
         segments = self.searched("rag.terms")
         if not segments:
-            return exact.nothing(len(texts), k)
+            return exact_retrievers.nothing(len(texts), k)
         if self.is_elsewhere:
             prefetch.terms(segments)
         sets = segments.living if chosen is ALL else chosen.words(segments)
         weights = self._weights(segments, fields) if fields else None
-        return exact.match(segments, texts, k, sets, threads, k1, b, queries, weights)
+        return exact_retrievers.match(segments, texts, k, sets, threads, k1, b, queries, weights)
 
     def scores_of(
         self, rows: Int64s, *, text: str | None = None, vector: Vector | None = None,
@@ -296,11 +298,13 @@ class FileRows(StoredRows):
             segments = self.searched("vector")
             if self.is_elsewhere:
                 prefetch.vector_rows(segments, rows)
-            return exact.vector_scores(segments, rows, vector)
+            return exact_retrievers.vector_scores(segments, rows, vector)
         segments = self.searched("rag.terms")
         if self.is_elsewhere:
             prefetch.terms(segments)
-        return exact.bm25_scores(segments, rows, text or "", k1, b, self._weights(segments, fields))
+        return exact_retrievers.bm25_scores(
+            segments, rows, text or "", k1, b, self._weights(segments, fields)
+        )
 
     # ------------------------------------------------------------------------------------------- the dictionary --
 
@@ -315,7 +319,7 @@ class FileRows(StoredRows):
         return self.searched("rag.terms")[0].lexicon
 
     def _weights(
-        self, segments: exact.Segments, fields: FieldWeights | None
+        self, segments: exact_retrievers.Segments, fields: FieldWeights | None
     ) -> tuple[int, ...] | None:
         """Return the weights of all fields for a question's `fields`, or None for the file's own."""
         if not fields or (analysis := self.analysis) is None:
@@ -368,7 +372,7 @@ class FileRows(StoredRows):
     def _step_by_step(
         self,
         fusing: retriever_fusion.RetrieverFusion,
-        segments: exact.Segments,
+        segments: exact_retrievers.Segments,
         chosen: Sets,
         width: int,
     ) -> Ranked:

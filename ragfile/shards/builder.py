@@ -25,7 +25,7 @@ from ragfile.ingest.document_loader import Duplicate, Loading, SourceFailure
 from ragfile.ingest.loaders.contract import Limits
 from ragfile.ingest.source_files import Selection, Skipped, SourceFile, find
 from ragfile.search.file_rows import FileRows, rows_of
-from ragfile.shards import new_generation, shard_assignment, statistics
+from ragfile.shards import dataset_commit, shard_assignment, statistics
 from ragfile.shards.executors import Executor, ExecutorChoice, executor_of
 from ragfile.shards.manifest import (
     SHARDS,
@@ -161,7 +161,7 @@ def build(
     if not report.documents:
         raise ValueError(_why_nothing(report))
     first = first_manifest(store, done, assignment, created, message)
-    if not new_generation.publish(store, first):
+    if not dataset_commit.publish(store, first):
         raise FileExistsError(f"{store.root}: another job has built a dataset here in the meantime")
     for note in list(store.names(NOTES)):
         store.delete(note.name)
@@ -172,7 +172,7 @@ def build(
 
 def refuse_to_replace(store: Store) -> None:
     """Raise FileExistsError unless the store is empty, or has only the leftovers of a killed build."""
-    if new_generation.find(store) is not None:
+    if dataset_commit.find(store) is not None:
         raise FileExistsError(
             f"{store.root} is a dataset already: add to it or sync it, or choose another place"
         )

@@ -23,7 +23,7 @@ from ragfile.ingest.loaders.contract import Limits
 from ragfile.ingest.source_files import SourceFile
 from ragfile.records import Chunk, Document
 from ragfile.search.file_rows import FileRows, rows_of
-from ragfile.shards import new_generation
+from ragfile.shards import dataset_commit
 from ragfile.shards.builder import Built, assignment_of, published, with_statistics
 from ragfile.shards.executors import ExecutorChoice, executor_of
 from ragfile.shards.manifest import Manifest, ShardRecord
@@ -237,8 +237,8 @@ def _commit(
             return None, report
         done = [found for _, found in sorted(engine.map(change_shard, changes), key=itemgetter(0))]
         following = replace(
-            manifest, **new_generation.following(manifest), message=message,
-            created=moment(created), touched=new_generation.touched(ids),
+            manifest, **dataset_commit.following(manifest), message=message,
+            created=moment(created), touched=dataset_commit.touched(ids),
         )  # fmt: skip
         gone = [change.record for change in changes if not change.is_new]
         made = [one.built for one in done if one.built.record is not None]
@@ -246,7 +246,7 @@ def _commit(
         return whole, finished(report, done)
 
     with contextlib.closing(executor_of(executor, workers)) as engine:
-        return new_generation.commit(store, change)
+        return dataset_commit.commit(store, change)
 
 
 def moment(created: int | None) -> int:
@@ -532,14 +532,14 @@ def compact(
         ]
         made = [built for _, built in sorted(engine.map(merge_shards, jobs), key=itemgetter(0))]
         following = replace(
-            manifest, **new_generation.following(manifest), message=message, assignment=assignment,
-            created=moment(created), touched=new_generation.touched([]),
+            manifest, **dataset_commit.following(manifest), message=message, assignment=assignment,
+            created=moment(created), touched=dataset_commit.touched([]),
         )  # fmt: skip
         whole = with_statistics(store, following, manifest.statistics, made, list(manifest.shards))
         return whole, whole.generation
 
     with contextlib.closing(executor_of(executor, workers)) as engine:
-        return new_generation.commit(store, change)
+        return dataset_commit.commit(store, change)
 
 
 def _document_sizes(snapshot: DatasetSnapshot) -> tuple[dict[str, int], dict[str, str]]:

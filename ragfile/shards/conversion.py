@@ -21,7 +21,7 @@ from ragfile.ground import system
 from ragfile.ground.call_site import stack_level
 from ragfile.ground.urls import is_dataset, is_remote
 from ragfile.search.file_rows import FileRows, rows_of
-from ragfile.shards import new_generation
+from ragfile.shards import dataset_commit
 from ragfile.shards.builder import FIRST, assignment_of, first_manifest, refuse_to_replace
 from ragfile.shards.changes import Merging, merge_shards
 from ragfile.shards.executors import ExecutorChoice, executor_of
@@ -112,7 +112,7 @@ def _joined(src: StrPath, dst: StrPath, folder: str, options: JoinOptions) -> Bu
     is_file = options.get("to") in (None, "ragfile") and os.fspath(dst).endswith(".ragfile")
     path = os.fspath(dst) if is_file else os.path.join(folder, "one.ragfile")
     store, count = place(src), 0
-    manifest = new_generation.read(store)
+    manifest = dataset_commit.read(store)
     if not manifest.shards:
         raise ValueError(f"{store.root} is empty")
     shards = [Shard(_here(store, record, folder)) for record in manifest.shards]
@@ -171,7 +171,7 @@ def _dealt_out(
     with contextlib.closing(executor_of(executor, workers)) as engine:
         made = [built for _, built in sorted(engine.map(merge_shards, jobs), key=itemgetter(0))]
     first = first_manifest(store, made, assignment, created, message)
-    if not new_generation.publish(store, first):
+    if not dataset_commit.publish(store, first):
         raise FileExistsError(f"{store.root}: another job has built a dataset here in the meantime")
     return BuildReport(
         store.root, documents=len(sizes), chunks=first.live, reused=first.live,

@@ -16,7 +16,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.errors import FilterWarning
-from ragfile.file import exact, filters, row_sets
+from ragfile.file import exact_retrievers, filters, row_sets
 from ragfile.file.passages import Passages
 from ragfile.file.row_sets import RowSet, RowSets
 from ragfile.file.stored_rows import RowPlace, Standing, StoredRows, stacked
@@ -146,7 +146,7 @@ class DatasetRows(StoredRows):
         segments = self.snapshot.segments_of(self.snapshot.number(row))
         if not segments:
             raise IndexError(f"row {row} is in a shard that is missing")
-        segment = segments[exact.place(segments, row)]
+        segment = segments[exact_retrievers.place(segments, row)]
         return RowPlace(segment, int(row - segment.base))
 
     def find(self, doc_id: str) -> StoredDocument | None:
@@ -289,7 +289,7 @@ class DatasetRows(StoredRows):
     ) -> Found:  # fmt: skip
         count = 1 if vectors.ndim == 1 else len(vectors)
         if not self.live or not k or not count:
-            return exact.nothing(count, k)
+            return exact_retrievers.nothing(count, k)
         if isinstance(chosen, RowSets):
             queries = np.atleast_2d(vectors)
             return self._near_by_filter(
@@ -322,7 +322,7 @@ class DatasetRows(StoredRows):
         fields: FieldWeights | None = None, notes: Notes | None = None,
     ) -> Found:  # fmt: skip
         if not self.live or not k or not len(texts):
-            return exact.nothing(len(texts), k)
+            return exact_retrievers.nothing(len(texts), k)
         if isinstance(chosen, RowSets):
             listed = list(texts)
 
@@ -535,7 +535,7 @@ class DatasetRows(StoredRows):
 
 def _by_filter(sets: RowSets, k: int, ask: Callable[[Places, Any], Found]) -> Found:
     """Run questions that have a filter each; those with the same filter run together."""
-    rows, scores = exact.nothing(len(sets.numbers), k)
+    rows, scores = exact_retrievers.nothing(len(sets.numbers), k)
     for number, one in enumerate(sets.sets):
         places = np.flatnonzero(sets.numbers == number)
         rows[places], scores[places] = ask(places, one)

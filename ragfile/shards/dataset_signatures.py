@@ -22,8 +22,8 @@ from ragfile.file.signatures import STATEMENT, Content, Signature
 from ragfile.ground import system
 from ragfile.ground.signing_keys import PrivateKey, PublicKey
 from ragfile.search.file_rows import FileRows, rows_of
+from ragfile.shards import dataset_commit
 from ragfile.shards import manifest as manifests
-from ragfile.shards import new_generation
 from ragfile.shards.executors import ExecutorChoice, executor_of
 from ragfile.shards.manifest import FOLDER, Manifest, Stored
 from ragfile.shards.shard_description import file_sha256
@@ -122,7 +122,7 @@ def sign(
         CorruptError: An object does not match its name.
     """
     opened, when, store = PrivateKey.of(key, password), moment(signed), place(path)
-    raw, generation = new_generation.raw(store)
+    raw, generation = dataset_commit.raw(store)
     manifest = manifests.parse(raw, f"{store.root}: generation {generation}", generation)
     known = _vouched_for(store, opened.public)
     contents = {o.path: known[o.path] for o in _objects(manifest) if o.path in known}

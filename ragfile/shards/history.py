@@ -6,7 +6,7 @@ from typing import Any
 
 from ragfile.embedding.protocol import Embedder
 from ragfile.ingest.chunker import Policy
-from ragfile.shards import new_generation
+from ragfile.shards import dataset_commit
 from ragfile.shards.manifest import FOLDER, generation_of
 from ragfile.shards.open_dataset import Dataset
 from ragfile.shards.stores import place
@@ -29,7 +29,7 @@ def log(path: StrPath) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     before = 0
     for generation in sorted(number for number in numbers if number is not None):
-        manifest = new_generation.read(store, generation)
+        manifest = dataset_commit.read(store, generation)
         grown = manifest.live - before
         before = manifest.live
         found.append(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from ragfile import _core
-from ragfile.file.exact import NOTHING
+from ragfile.file.exact_retrievers import NOTHING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -19,7 +19,7 @@ from ragfile.file.arrow import noted_model
 from ragfile.ground import system
 from ragfile.ground.extras import optional
 from ragfile.records import Chunk
-from ragfile.shards import new_generation
+from ragfile.shards import dataset_commit
 from ragfile.shards.builder import (
     FIRST,
     Built,
@@ -180,7 +180,7 @@ def read_ragfile(
     """
     data = optional("ray.data", "read_ragfile")
     store = place(path)
-    manifest = new_generation.read(store)
+    manifest = dataset_commit.read(store)
     parts = [ShardSize(store.url(shard.path), shard.bytes, shard.live) for shard in manifest.shards]
     return data.read_datasource(_source(parts, vectors, cache))
 
@@ -264,7 +264,7 @@ def write_ragfile(
     )  # fmt: skip
     done = sorted((pickle.loads(row["built"]) for row in parts.iter_rows()), key=_first_id)
     first = first_manifest(store, done, assignment, created, message)
-    if not new_generation.publish(store, first):
+    if not dataset_commit.publish(store, first):
         raise FileExistsError(f"{store.root}: another job has built a dataset here in the meantime")
     return BuildReport(store.root, documents=len(ids), chunks=first.live)
 

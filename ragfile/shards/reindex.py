@@ -14,7 +14,7 @@ from ragfile.embedding.protocol import Embedder
 from ragfile.ground import system
 from ragfile.ingest.chunker import Policy
 from ragfile.search.file_rows import rows_of
-from ragfile.shards import new_generation
+from ragfile.shards import dataset_commit
 from ragfile.shards.builder import Built, published, with_statistics
 from ragfile.shards.changes import moment
 from ragfile.shards.executors import ExecutorChoice, executor_of
@@ -88,11 +88,11 @@ def reindex(
         if not any(total.values()):
             return None, total
         following = replace(
-            manifest, **new_generation.following(manifest), message=message, created=moment(created),
+            manifest, **dataset_commit.following(manifest), message=message, created=moment(created),
             config=made[0].config, analysis=made[0].analysis,
-            touched=new_generation.ALL, shards=(),
+            touched=dataset_commit.ALL, shards=(),
         )  # fmt: skip
         return with_statistics(store, following, None, made, []), total
 
     with contextlib.closing(executor_of(executor, workers)) as engine:
-        return new_generation.commit(store, change)
+        return dataset_commit.commit(store, change)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile import _core
 from ragfile.errors import CorruptError, SignatureError
-from ragfile.file import exact, filters, prefetch, row_sets
+from ragfile.file import exact_retrievers, filters, prefetch, row_sets
 from ragfile.file.row_sets import RowSet
 from ragfile.file.snapshot import Snapshot
 from ragfile.file.source import OpenBytes
@@ -147,7 +147,7 @@ class Shard:
         """Find the best rows by words, with term frequencies of the whole dataset."""
         segments = self._of_fields(ask.queries)
         sets = segments.living if rows is None else rows.words(segments)
-        return exact.match_queries(
+        return exact_retrievers.match_queries(
             segments,
             ask.queries,
             min(ask.k, self.rows.live),
@@ -158,7 +158,7 @@ class Shard:
             ask.b,
         )
 
-    def _of_fields(self, queries: _core.Queries | None) -> exact.Segments:
+    def _of_fields(self, queries: _core.Queries | None) -> exact_retrievers.Segments:
         """Return the segments, with the postings of fields if the queries have field weights."""
         segments = self.rows.searched("rag.terms")
         if self.rows.is_elsewhere:
@@ -180,7 +180,9 @@ class Shard:
         """Return the BM25 scores of rows for query number `of`."""
         assert ask.queries is not None
         segments = self._of_fields(ask.queries)
-        return exact.query_scores(segments, rows, ask.queries, of, ask.stats, ask.k1, ask.b)
+        return exact_retrievers.query_scores(
+            segments, rows, ask.queries, of, ask.stats, ask.k1, ask.b
+        )
 
 
 def seal_name(path: str) -> str:

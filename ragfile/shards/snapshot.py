@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 from ragfile.errors import CorruptError, FormatError
 from ragfile.file.row_segment import RowSegment
 from ragfile.ground.urls import is_remote
+from ragfile.shards import dataset_commit
 from ragfile.shards import manifest as manifests
-from ragfile.shards import new_generation
 from ragfile.shards.manifest import sha256
 from ragfile.shards.messages import ShardFailure
 from ragfile.shards.query_plan import LITTLE, UNSIGNED, window_of
@@ -34,7 +34,7 @@ class DatasetSnapshot:
         self, store: Store, *, generation: int = 0, cache: str | None = None,
         trusted: Sequence[str] | None = None, allow_partial: bool = False,
     ) -> None:  # fmt: skip
-        raw, number = new_generation.raw(store, generation)
+        raw, number = dataset_commit.raw(store, generation)
         self.store, self.cache, self.hash = store, cache, sha256(raw)
         self.allow_partial = allow_partial
         self.contents: dict[str, str] | None = None  # digests by path, if trusted keys are given

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragfile.errors import FormatError
-from ragfile.file import exact, row_sets
+from ragfile.file import exact_retrievers, row_sets
 from ragfile.file.row_sets import ALL, RowSet
 from ragfile.search import query_syntax
 from ragfile.shards.messages import (
@@ -76,7 +76,7 @@ def _nearest(shard: Shard, ask: Nearest) -> Value:
     rows, unknown = _rows(shard, ask.chosen)
     count = 1 if ask.vectors.ndim == 1 else len(ask.vectors)
     if not shard.rows.has_vectors:
-        return exact.nothing(count, ask.k), unknown
+        return exact_retrievers.nothing(count, ask.k), unknown
     chosen, k = ALL if rows is None else rows, min(ask.k, shard.rows.live)
     if ask.effort >= 1:
         return shard.rows.nearest(ask.vectors, k, chosen, ask.threads, ask.min_score), unknown

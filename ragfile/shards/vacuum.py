@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ragfile.shards import new_generation
+from ragfile.shards import dataset_commit
 from ragfile.shards.dataset_signatures import SIGNATURES
 from ragfile.shards.dataset_signatures import generation_of as signed_generation
 from ragfile.shards.manifest import FOLDER, SHARDS, STATISTICS, added_by, generation_of
@@ -47,7 +47,7 @@ def vacuum(
     if days < 0 or (keep is not None and keep < 1):
         raise ValueError("days must not be negative, and keep must be at least one generation")
     store = place(path)
-    newest = new_generation.read(store).generation
+    newest = dataset_commit.read(store).generation
     kept, old = _generations(store, newest, keep)
     before = store.now() - days * DAY
     needed = _Needed(_named(store, kept), old, newest)
@@ -70,7 +70,7 @@ def _named(store: Store, generations: Iterable[int]) -> set[str]:
     """Return the names of all objects that generations need."""
     named: set[str] = set()
     for generation in generations:
-        manifest = new_generation.read(store, generation)
+        manifest = dataset_commit.read(store, generation)
         named.update(shard.path for shard in manifest.shards)
         if manifest.statistics is not None:
             named.add(manifest.statistics.path)

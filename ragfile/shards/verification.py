@@ -20,7 +20,7 @@ from ragfile.ground import system
 from ragfile.ground.signing_keys import PublicKey
 from ragfile.ground.urls import is_remote
 from ragfile.search.file_rows import FileRows, rows_of
-from ragfile.shards import dataset_signatures, manifest, new_generation, statistics
+from ragfile.shards import dataset_commit, dataset_signatures, manifest, statistics
 from ragfile.shards.manifest import ShardRecord, Stored, added_by
 from ragfile.shards.shard_description import file_sha256, record_of
 from ragfile.shards.shards import seal_name
@@ -49,7 +49,7 @@ def verify(
         The faults (kind, offset, message, section), none for a sound dataset, and counts.
     """
     store = place(path)
-    raw, number = new_generation.raw(store, generation)
+    raw, number = dataset_commit.raw(store, generation)
     found = manifest.parse(raw, f"{store.root}: {manifest.name_of(number)}", number)
     checking = _Checking(store, found, full)
     if keys is not None:

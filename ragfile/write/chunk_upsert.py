@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
 import numpy as np
 
 from ragfile.records import Chunk, Document
-from ragfile.write.fields import own_fields, plain_metadata
+from ragfile.write.metadata_fields import own_fields, plain_metadata
 from ragfile.write.tables import is_table
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from ragfile.types import Layout, SectionEntry, StrPath
 from ragfile.write.draft import Draft
 from ragfile.write.editor import recorded_analysis
 from ragfile.write.file_to_edit import file_to_edit
-from ragfile.write.past import NEWEST
+from ragfile.write.old_generations import NEWEST
 from ragfile.write.stale_documents import packed
 from ragfile.write.vector_clusters import recorded
 from ragfile.write.writer import check_layout, keep_record, layout_record, parity_record

@@ -31,14 +31,14 @@ from ragfile.layers.agreement import Layer
 from ragfile.records import Chunk, Document
 from ragfile.search.file_rows import FileRows, rows_over
 from ragfile.types import Fields, Metadata, Rows, SomeVectors, StrPath, Table, Tags, Vector, Where
-from ragfile.write import past
+from ragfile.write import old_generations
 from ragfile.write.analysis_record import noted_analysis
 from ragfile.write.chunk_upsert import are_chunks, upsert
 from ragfile.write.deletions import Removals
 from ragfile.write.draft import Draft, Transaction, batches, creation_time, numbered
 from ragfile.write.edit_vectors import FileVectors
-from ragfile.write.fields import own_fields, plain_metadata, to_utf8
 from ragfile.write.file_to_edit import file_to_edit
+from ragfile.write.metadata_fields import own_fields, plain_metadata, to_utf8
 from ragfile.write.segment_merges import SegmentMerge
 from ragfile.write.stale_documents import StaleDocuments
 from ragfile.write.writer import parity_record
@@ -83,7 +83,7 @@ class Editor(Transaction):
     ) -> None:  # fmt: skip
         """Start an edit; `edit()` describes the options. `below` are layers below the file."""
         wanted: dict[str, Any] = {} if parity is None else {"parity": None, **parity_record(parity)}
-        wanted |= {} if keep is None else {"keep": past.checked_keep(keep)}
+        wanted |= {} if keep is None else {"keep": old_generations.checked_keep(keep)}
         file = file_to_edit(path, wait)
         try:
             self.archive = rows_over(file.take_reader(), path, strict=not accept_loss)
@@ -473,8 +473,10 @@ class Editor(Transaction):
         finally:
             self.discard()
         if is_committed:
-            keep = past.keep_of(self.draft.record, self.archive.snapshot.commit["generation"])
-            past.bound(self.archive.path, self.archive.snapshot.bytes.size, keep)
+            keep = old_generations.keep_of(
+                self.draft.record, self.archive.snapshot.commit["generation"]
+            )
+            old_generations.bound(self.archive.path, self.archive.snapshot.bytes.size, keep)
 
     @property
     def _is_changed(self) -> bool:
@@ -524,7 +526,7 @@ class Editor(Transaction):
         if reader.has("rag.signatures"):
             record["signed"] = reader.commit["generation"]
         if reader.commit["generation"] == 1:
-            record.setdefault("keep", past.NEWEST)
+            record.setdefault("keep", old_generations.NEWEST)
 
     def _stored_config(self) -> tuple[bytes, int]:
         """Return rag.config and its offset in the file."""

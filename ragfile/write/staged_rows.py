@@ -18,7 +18,7 @@ from ragfile.file.row_segment import RowSegment, StoredDocument
 from ragfile.records import Chunk, Document
 from ragfile.text import restored
 from ragfile.types import SomeVectors
-from ragfile.write.fields import IndexedFields, check_fields, to_json, to_utf8
+from ragfile.write.metadata_fields import IndexedFields, check_fields, to_json, to_utf8
 from ragfile.write.spool import Spool
 from ragfile.write.staged_documents import StagedDocuments, Stretch
 

@@ -7,7 +7,7 @@ from typing import Any
 from ragfile import _core
 from ragfile.file.row_segment import StoredDocument
 from ragfile.search.file_rows import FileRows
-from ragfile.write.fields import to_utf8
+from ragfile.write.metadata_fields import to_utf8
 
 Policies = dict[str, Any]
 

@@ -22,7 +22,7 @@ from ragfile.records import Chunk, Document
 from ragfile.types import Fields, Metadata, Metric, Precision, SomeVectors, StrPath, Table, Vector
 from ragfile.write.analysis_record import PAGES
 from ragfile.write.draft import Draft, Transaction, batches, no_vectors, numbered
-from ragfile.write.past import NEWEST, checked_keep
+from ragfile.write.old_generations import NEWEST, checked_keep
 from ragfile.write.tables import is_table, streamed
 from ragfile.write.vector_clusters import recorded
 

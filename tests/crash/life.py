@@ -11,7 +11,7 @@ import numpy as np
 
 import ragfile
 from ragfile.embedding.protocol import Model
-from ragfile.write import past
+from ragfile.write import old_generations
 
 WORDS = ["ab", "cad", "fed", "bead", "face", "deaf"]
 SERIAL = "serial.txt"
@@ -30,7 +30,7 @@ class Letters:
 
 def drop_the_past_often():
     """Make commits of this process drop the past of small files, too."""
-    past.LEAST, past.SMALL_LIMIT = 4 << 10, 1.5
+    old_generations.LEAST, old_generations.SMALL_LIMIT = 4 << 10, 1.5
 
 
 def kind_of(number):

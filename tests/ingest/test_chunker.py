@@ -13,7 +13,7 @@ from hypothesis import assume, example, given
 
 from ragfile.canonical import chunk
 from ragfile.ingest.chunker import Policy, split
-from ragfile.ingest.sections import headers
+from ragfile.ingest.markdown_sections import headers
 from ragfile.records import Document, Segment
 from ragfile.text import normalize
 

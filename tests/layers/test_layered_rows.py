@@ -145,6 +145,15 @@ def test_a_deleted_document_stays_hidden_after_both_files_are_compacted(two):
         assert base.document("d2") is not None
 
 
+@pytest.mark.parametrize("suffix", [".ragmd", ".jsonl"])
+def test_a_converted_layer_hides_what_it_hid(two, tmp_path, suffix):
+    other, back = tmp_path / f"top{suffix}", tmp_path / "back.ragfile"
+    ragfile.convert(two[1], other)
+    ragfile.convert(other, back)
+    with ragfile.open([two[0], back]) as view:
+        assert ids(view) == SEEN
+
+
 def test_a_deleted_document_can_be_written_and_deleted_again(two):
     change(two, [{"id": "d2", "text": "a pod again"}], [])
     with ragfile.open(two) as view:

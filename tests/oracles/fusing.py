@@ -7,7 +7,7 @@ ragfile/search/fusion.py.
 import numpy as np
 from oracles import evidence
 
-from ragfile.file import exact
+from ragfile.file import exact_retrievers
 from ragfile.search import fusion
 
 
@@ -49,7 +49,9 @@ def fused(rf, text, vector, k, pool, method, parameter, where=None, share=None):
 
 def _ties(rf, rows):
     """What ties go by: the place of each row's key among all."""
-    by_key = sorted(range(len(rows)), key=lambda at: exact.key(rf.rows.segments, rows[at]))
+    by_key = sorted(
+        range(len(rows)), key=lambda at: exact_retrievers.key(rf.rows.segments, rows[at])
+    )
     ties = np.empty(len(rows), dtype=np.int64)
     ties[by_key] = np.arange(len(rows))
     return ties
@@ -63,7 +65,9 @@ def merge(segments, found, scores, k):
         pairs = zip(
             found[query].reshape(-1).tolist(), scores[query].reshape(-1).tolist(), strict=True
         )
-        ranked = sorted(((-s, exact.key(segments, r), r) for r, s in pairs if r >= 0))[:k]
+        ranked = sorted(((-s, exact_retrievers.key(segments, r), r) for r, s in pairs if r >= 0))[
+            :k
+        ]
         rows[query, : len(ranked)] = [row for _, _, row in ranked]
         best[query, : len(ranked)] = [-score for score, _, _ in ranked]
     return rows, best

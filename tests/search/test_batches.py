@@ -9,7 +9,7 @@ from oracles.search_cases import DIM, Hashed, pieced, question
 import ragfile
 from ragfile import _core
 from ragfile.errors import ModelError
-from ragfile.file import exact
+from ragfile.file import exact_retrievers
 
 METHODS = {"calibrated": ("w", 6.0), "rrf": ("rrf_k", 60.0), "blend": ("alpha", 0.3)}
 
@@ -93,7 +93,7 @@ def test_answers_of_segments_merge_as_a_plain_sort(tmp_path, seed):
         rows, best = segments.parts.merge(found.copy(), scores.copy(), k, 2)
         assert np.array_equal(rows, expected[0])
         assert np.array_equal(best, expected[1])
-        assert exact.key(segments, int(rows[0, 0])) if rows[0, 0] >= 0 else True
+        assert exact_retrievers.key(segments, int(rows[0, 0])) if rows[0, 0] >= 0 else True
 
 
 def test_vectors_of_another_size_are_refused(rf):

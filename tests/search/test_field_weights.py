@@ -7,7 +7,7 @@ import pytest
 
 import ragfile
 from ragfile import _core, dataset
-from ragfile.file import consistency, exact
+from ragfile.file import consistency, exact_retrievers
 from ragfile.ingest.analysis import Analysis
 from ragfile.records import Document
 from ragfile.shards import shards
@@ -62,7 +62,7 @@ def test_an_answer_is_that_of_a_file_built_with_the_weights(
             assert told(asked) != told(rf.search(text, 9, mode=mode))
             grouped = rf.search(text, 4, mode=mode, fields=weights, group=2)
             assert told(grouped) == told(built.search(text, 4, mode=mode, group=2))
-        monkeypatch.setattr(exact, "BATCH_ROWS", 60)  # several rounds
+        monkeypatch.setattr(exact_retrievers, "BATCH_ROWS", 60)  # several rounds
         batch = rf.search_batch(ASKED, 9, mode=mode, fields=weights)
         assert list(map(told, batch)) == list(map(told, built.search_batch(ASKED, 9, mode=mode)))
         for one, two in zip(rf.match(ASKED, 7, fields=weights), built.match(ASKED, 7), strict=True):
@@ -91,7 +91,7 @@ def test_signs_wordings_and_filters_go_with_weights(path, tmp_path, weights):
 
 
 def test_a_history_answers_as_a_fresh_build(path, tmp_path, monkeypatch):
-    monkeypatch.setattr(exact, "BATCH_ROWS", 60)  # several rounds
+    monkeypatch.setattr(exact_retrievers, "BATCH_ROWS", 60)  # several rounds
     here = written(tmp_path / "h.ragfile", DOCUMENTS[:50], embedder="default")
     for first in range(50, 120, 35):
         with ragfile.edit(here) as writer:

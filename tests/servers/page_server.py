@@ -15,7 +15,7 @@ from servers.loopback import Loopback
 
 import ragfile
 from ragfile.doors.server.answer_endpoints import source_excerpts
-from ragfile.doors.server.native import excerpts_of
+from ragfile.doors.server.native_endpoints import excerpts_of
 from ragfile.records import Document
 from ragfile.search.shown_passages import facts_of
 from ragfile.write.builder import build_from

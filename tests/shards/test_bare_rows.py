@@ -8,7 +8,7 @@ from shards.collections import QUESTIONS, WORDS, told
 
 import ragfile
 from ragfile import dataset
-from ragfile.shards import new_generation, ray_data
+from ragfile.shards import dataset_commit, ray_data
 from ragfile.shards.builder import assignment_of, first_manifest
 from ragfile.shards.stores import place
 
@@ -39,7 +39,7 @@ def made(root, shards):
             "embedding": [vector for _, _, vector in part],
         }  # fmt: skip
         built.append(ray_data._written(store, batch, {"embedder": None, "created": 0, "dim": DIM}))
-    assert new_generation.publish(store, first_manifest(store, built, assignment, 0, ""))
+    assert dataset_commit.publish(store, first_manifest(store, built, assignment, 0, ""))
 
 
 @pytest.fixture

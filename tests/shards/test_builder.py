@@ -99,7 +99,7 @@ def test_a_build_goes_on_where_it_was_killed(sources, tmp_path, monkeypatch):
 
 
 def test_a_note_without_its_shard_is_not_believed(sources, tmp_path, monkeypatch):
-    monkeypatch.setattr(builder.new_generation, "publish", lambda *_: False)
+    monkeypatch.setattr(builder.dataset_commit, "publish", lambda *_: False)
     with pytest.raises(FileExistsError):
         dataset.build(sources, tmp_path / "kb", shards=2)
     monkeypatch.undo()

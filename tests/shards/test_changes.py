@@ -14,7 +14,7 @@ from shards import collections
 import ragfile
 from ragfile import dataset
 from ragfile.errors import ConflictError
-from ragfile.shards import manifest, new_generation, stores
+from ragfile.shards import dataset_commit, manifest, stores
 from ragfile.shards.history import log
 from ragfile.write.builder import PAGES
 
@@ -240,7 +240,7 @@ def test_eight_committers_lose_nothing_and_mix_nothing(tmp_path, same):
 def test_of_two_who_change_a_document_one_is_told(tmp_path, monkeypatch):
     kept = documents(range(9))
     folder = built(tmp_path / "kb", kept)
-    real, raced = new_generation.publish, []
+    real, raced = dataset_commit.publish, []
 
     def slow(place, made):
         if not raced:
@@ -248,7 +248,7 @@ def test_of_two_who_change_a_document_one_is_told(tmp_path, monkeypatch):
             dataset.add(folder, documents=documents([4], seed=7).values())
         return real(place, made)
 
-    monkeypatch.setattr(new_generation, "publish", slow)
+    monkeypatch.setattr(dataset_commit, "publish", slow)
     with pytest.raises(ConflictError, match="d004"):
         dataset.add(folder, documents=documents([4, 5], seed=8).values())
     raced.clear()
@@ -276,26 +276,26 @@ def test_a_writer_that_dies_leaves_the_dataset_as_it_was(tmp_path, monkeypatch, 
 
 def test_what_a_commit_touched_is_listed_or_a_range():
     few, many = (
-        new_generation.touched(["b", "a"]),
-        new_generation.touched([f"{i:05}" for i in range(2000)]),
+        dataset_commit.touched(["b", "a"]),
+        dataset_commit.touched([f"{i:05}" for i in range(2000)]),
     )
     assert few == {"ids": ["a", "b"]}
     assert many == {"first": "00000", "last": "01999"}
-    assert new_generation.clash(few, few) == "a"
-    assert new_generation.clash(few, new_generation.touched(["c"])) is None
-    assert new_generation.clash(many, new_generation.touched(["00500"])) == "00500"
-    assert new_generation.clash(many, new_generation.touched(["x"])) is None
-    assert new_generation.clash(many, many)
-    assert new_generation.clash(new_generation.touched([]), many) is None
+    assert dataset_commit.clash(few, few) == "a"
+    assert dataset_commit.clash(few, dataset_commit.touched(["c"])) is None
+    assert dataset_commit.clash(many, dataset_commit.touched(["00500"])) == "00500"
+    assert dataset_commit.clash(many, dataset_commit.touched(["x"])) is None
+    assert dataset_commit.clash(many, many)
+    assert dataset_commit.clash(dataset_commit.touched([]), many) is None
 
 
 def test_a_dataset_of_a_newer_writer_is_read_and_not_changed(tmp_path):
     folder = built(tmp_path / "kb", documents(range(6)))
     place = stores.place(folder)
-    newest = new_generation.read(place)
+    newest = dataset_commit.read(place)
     place.put_new(
         manifest.name_of(newest.generation + 1),
-        replace(newest, **new_generation.following(newest), writer_flags=("moon",)).dump(),
+        replace(newest, **dataset_commit.following(newest), writer_flags=("moon",)).dump(),
     )
     with ragfile.open(folder) as rf:
         assert rf.search("pod")

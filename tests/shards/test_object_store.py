@@ -128,9 +128,9 @@ def test_opening_a_dataset_of_a_thousand_shards_takes_three_requests_at_most(
     place = stores.place(url)
     from dataclasses import replace
 
-    from ragfile.shards import new_generation
+    from ragfile.shards import dataset_commit
 
-    manifest = new_generation.read(place)
+    manifest = dataset_commit.read(place)
     first = manifest.shards[0]
     many = [
         replace(first, sha256=f"{i:064x}", path=f"shards/{i:064x}.ragfile", live=1, rows=1, total_length=1)
@@ -138,11 +138,11 @@ def test_opening_a_dataset_of_a_thousand_shards_takes_three_requests_at_most(
     ]  # fmt: skip
     whole = replace(
         manifest.with_shards(many),
-        **new_generation.following(manifest),
+        **dataset_commit.following(manifest),
         rows=1000,
         total_length=1000,
     )
-    assert new_generation.publish(place, whole)
+    assert dataset_commit.publish(place, whole)
     with caplog.at_level(logging.INFO, logger="werkzeug"):
         caplog.clear()
         with ragfile.open(url) as rf:

@@ -11,7 +11,7 @@ from checks import vacuum_races
 
 import ragfile
 from ragfile import dataset
-from ragfile.shards import new_generation, vacuum
+from ragfile.shards import dataset_commit, vacuum
 from ragfile.shards.manifest import SHARDS, added_by, object_name
 from ragfile.shards.stores import FolderStore
 
@@ -171,7 +171,7 @@ def test_an_object_that_stays_keeps_its_name(template, tmp_path):
     shutil.copytree(template, tmp_path / "it")
     kb = tmp_path / "it/kb"
     brought_back(tmp_path / "it", template)
-    one, two, three = (new_generation.read(FolderStore(kb), number).shards for number in (1, 2, 3))
+    one, two, three = (dataset_commit.read(FolderStore(kb), number).shards for number in (1, 2, 3))
     assert [shard.sha256 for shard in one] == [shard.sha256 for shard in three]
     assert {added_by(shard.path) for shard in one} == {1}
     assert sorted(added_by(shard.path) for shard in two) == [1, 1, 2]

@@ -1,4 +1,4 @@
-"""spec/retrieval.sql in a real PostgreSQL: its tables take a file's chunks, and its functions answer as the library does."""
+"""spec/postgresql_pipeline.sql in a real PostgreSQL: its tables take a file's chunks, and its functions answer as the library does."""
 
 import json
 import subprocess
@@ -67,7 +67,7 @@ def database(tmp_path_factory, path):
     with server.get_server(folder / "pg") as running:
         program = next(Path(server.__file__).parent.glob("pginstall*/bin/psql"))
         found = Database([program, running.get_uri()], folder)
-        found.run("-v", "dim=8", "-f", SPEC / "retrieval.sql")
+        found.run("-v", "dim=8", "-f", SPEC / "postgresql_pipeline.sql")
         assert found.index(path) == [(40, 0, 0)]
         yield found
 

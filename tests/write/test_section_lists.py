@@ -18,8 +18,9 @@ from write.test_segment_merges import answers, built, grown, memory, segments
 
 import ragfile
 from ragfile import _core
+from ragfile.errors import FormatError
 from ragfile.ground.signing_keys import new_key
-from ragfile.write.past import GenerationCopy
+from ragfile.write.old_generations import GenerationCopy
 
 LIST = "rag.sections"
 
@@ -265,6 +266,45 @@ def test_any_commits_with_lists_hold_what_was_written_to_both_readers(commits):
             slow.contents(data, s) == model.held[s["name"], s["segment"]]
             for s in found if s["name"] != LIST
         )  # fmt: skip
+
+
+def test_a_replaced_section_does_not_count_twice(tmp_path):
+    path = tmp_path / "a.ragfile"
+    writer = _core.FileWriter.create(path)
+    for number in range(1, 128):  # 515 sections and their list each: four less than there can be
+        writer.rows(writer.segment(), 0)
+        for section in range(515):
+            writer.add(f"x.s{section}", b"", number)
+        writer.list_sections(number)
+    writer.commit()
+    writer = _core.FileWriter.edit(path)
+    for number in range(1, 128):
+        writer.add("x.s0", b"again", number)
+    writer.commit()
+    entries = _core.Reader(_core.Map(path)).entries
+    assert len(entries) == 65536 - 4
+    slow, data = sys.modules["reader"], path.read_bytes()
+    assert len(slow.table(data, slow.newest(data, slow.front_page(data))[0])[2]) == len(entries)
+    writer = _core.FileWriter.edit(path)
+    for section in range(4):
+        writer.add(f"x.new{section}", b"")
+    with pytest.raises(FormatError, match="too many sections: compact the file"):
+        writer.add("x.new4", b"")
+
+
+def test_a_list_cannot_be_dropped_by_the_commit_that_writes_it(tmp_path):
+    writer = _core.FileWriter.create(tmp_path / "a.ragfile")
+    writer.rows(number := writer.segment(), 0)
+    writer.add("x.a", b"", number)
+    writer.list_sections(number)
+    with pytest.raises(ValueError, match="this commit wrote the section"):
+        writer.drop(LIST, number)
+    writer.commit()
+    writer = _core.FileWriter.edit(tmp_path / "a.ragfile")
+    writer.drop(LIST, number)
+    writer.commit()
+    assert not listed(tmp_path / "a.ragfile")
+    assert table_entries(tmp_path / "a.ragfile") == 1
 
 
 def test_kept_generations_are_copied_when_one_of_them_gave_up_a_list(tmp_path):

@@ -4,7 +4,7 @@
  * Callers of several threads start jobs of all sizes, also in forked children and while pinned to
  * one CPU; a task records its run without a lock, so that the sanitizer sees a race between tasks
  * and their caller. cc -std=gnu11 -g -fsanitize=thread -Icsrc/include -Icsrc
- * csrc/tests/drivers/pool_race.c csrc/system/pool.c csrc/system/posix.c -lpthread -o race
+ * csrc/tests/drivers/pool_race.c csrc/system/thread_pool.c csrc/system/posix.c -lpthread -o race
  * && ./race */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -6,7 +6,7 @@ the same until it is through. */
 
 import { ChangedError, failure, MemoryError, RemoteError, SOURCE } from "./errors.js";
 import { compile } from "./package_files.js";
-import { Fetched, joined, merged } from "./stretches.js";
+import { Fetched, joined, merged } from "./byte_ranges.js";
 import { decoded, encoded } from "./text.js";
 
 const ROUNDS = 200;

@@ -2,7 +2,7 @@
 replaces several dependent ones. A wrong guess costs bytes, never a wrong answer: prefetched bytes wait
 until the core asks for them and verifies them.
 
-Computes only: archive.js passes the ranges to the core. Every range covers whole grains of its section, because checksums cover grains. */
+Computes only: open_file.js passes the ranges to the core. Every range covers whole grains of its section, because checksums cover grains. */
 
 const GRAIN = 4 << 10; // of files for the web (rag.fine)
 const MOST = 32 << 10; // of one table; a larger one is asked for where it is touched

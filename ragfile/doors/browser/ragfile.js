@@ -5,7 +5,7 @@
 as ragfile/knowledge_base.py does it. The scores, and all that decides which rows have which, come
 from the C core; so rows, order and score bits are those of the Python package. */
 
-import { Archive, putRows, rowsAt } from "./archive.js";
+import { Archive, putRows, rowsAt } from "./open_file.js";
 import { Columns } from "./columns.js";
 import { beside, fetched } from "./package_files.js";
 import { Question, atMost } from "./retrieval.js";

@@ -247,7 +247,7 @@ class _Keep(_ParamType):
     def convert(
         self, value: str, param: click.Parameter | None, ctx: click.Context | None
     ) -> int | str:
-        from ragfile.write.past import checked_keep
+        from ragfile.write.old_generations import checked_keep
 
         try:
             return checked_keep(int(value) if value.isdecimal() else value)

@@ -106,18 +106,16 @@ def _is_printed(name: str, source: str, file: str) -> bool:
 
 
 def _hits_at(rf: KnowledgeBase, doc_id: str, place: Mapping[str, str | None]) -> Iterator[Hit]:
-    """Yield the hits of a document at a place: a page or row, lines, or else characters."""
+    """Yield the hits of a document at a place: a page, slide or row, or lines, which are rows of a table."""
     lines, document = lines_of(rf, doc_id), rf.rows.find(doc_id)
+    first = int(place.get("start") or place.get("number") or 0)
+    last = int(place.get("end") or first)
     for hit in map(rf.hit, document.file_rows if document else ()):
-        if place.get("part"):
-            if hit.metadata.get(place["part"] or "") == int(place["number"] or 0):
-                yield hit
-            continue
-        first = int(place.get("start") or place.get("number") or 0)
-        last = int(place.get("end") or first)
         known = lines.range(hit.start, hit.end) if lines and hit.start >= 0 else hit.lines
-        own = known or (hit.start, hit.end)
-        if own[0] <= first and last <= own[1]:
+        number = hit.metadata.get(place.get("part") or "row")
+        if place.get("part") or known is None:
+            known = (number, number) if isinstance(number, int) else None
+        if known is not None and known[0] <= first and last <= known[1]:
             yield hit
 
 

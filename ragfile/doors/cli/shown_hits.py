@@ -49,7 +49,7 @@ class ShownHit(NamedTuple):
 
 
 def shown_hits(rf: KnowledgeBase, question: str, hits: Hits) -> list[ShownHit]:
-    """Read what is shown of hits."""
+    """Make hits ready for a terminal."""
     from ragfile.search.shown_passages import viewer_of
 
     viewer = viewer_of(hits, question, rf.document)

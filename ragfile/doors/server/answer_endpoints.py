@@ -9,7 +9,7 @@ from ragfile.answer.ask_options import ASK
 from ragfile.answer.pipeline import Unreadable
 from ragfile.answer.pipeline import ask as answers
 from ragfile.doors.server.failures import HttpFailure
-from ragfile.doors.server.native import options_of
+from ragfile.doors.server.native_endpoints import options_of
 from ragfile.doors.server.operations import EventStream
 from ragfile.doors.server.request import encoded
 from ragfile.errors import FormatError

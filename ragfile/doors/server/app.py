@@ -12,7 +12,7 @@ from ragfile.doors.server.metrics import Board
 from ragfile.doors.server.page_files import WebPage
 from ragfile.doors.server.request import OperationApp
 from ragfile.doors.server.shared_state import Service
-from ragfile.doors.server.sockets import ROUTE, Socket
+from ragfile.doors.server.websocket import ROUTE, Socket
 from ragfile.ground.extras import optional
 
 if TYPE_CHECKING:

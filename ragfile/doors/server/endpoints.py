@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from ragfile.doors.server import (
     answer_endpoints,
     facets,
-    native,
+    native_endpoints,
     operation_pages,
     upload_endpoints,
     write_queue,
@@ -34,7 +34,7 @@ def operations(settings: Settings, dims: Sequence[int] = ()) -> list[Operation]:
 
 
 def _reading(settings: Settings) -> list[Operation]:
-    limit: Schema = {"type": "integer", "minimum": 1, "maximum": native.LONGEST_PAGE}
+    limit: Schema = {"type": "integer", "minimum": 1, "maximum": native_endpoints.LONGEST_PAGE}
     pages: dict[str, Schema] = {"prefix": s.TEXT, "after": s.TEXT, "limit": limit, **GENERATION}
     span = {"type": "string", "pattern": "^[0-9]{1,15}-[0-9]{1,15}$"}
     around: dict[str, Schema] = {
@@ -42,21 +42,21 @@ def _reading(settings: Settings) -> list[Operation]:
         "context": {"type": "integer", "minimum": 0, "maximum": 100_000},
     }
     return [
-        Operation("GET", "/v1/health", native.health, "Check that the server is up.",
+        Operation("GET", "/v1/health", native_endpoints.health, "Check that the server is up.",
                   scope=OPEN_TO_ALL, returns=s.shown(status=s.TEXT, version=s.TEXT)),
-        Operation("GET", "/v1/collections", native.collections, "List all collections.",
+        Operation("GET", "/v1/collections", native_endpoints.collections, "List all collections.",
                   returns=s.shown(collections=s.many(s.COLLECTION))),
-        Operation("GET", ONE, native.collection, "Describe a collection.", returns=s.COLLECTION),
-        Operation("POST", ONE + "/search", native.search, "Search for passages.",
+        Operation("GET", ONE, native_endpoints.collection, "Describe a collection.", returns=s.COLLECTION),
+        Operation("POST", ONE + "/search", native_endpoints.search, "Search for passages.",
                   body=s.search_body(settings), returns=s.FOUND),
         Operation("POST", ONE + "/ask", answer_endpoints.ask, "Answer a question with its sources.",
                   body=s.ask_body(settings), returns=s.ANSWER, is_ask=True),
-        Operation("GET", ONE + "/documents", native.documents, "List documents, ordered by id.",
+        Operation("GET", ONE + "/documents", native_endpoints.documents, "List documents, ordered by id.",
                   query=pages, returns=s.DOCUMENTS),
-        Operation("GET", ONE + "/documents/{id:text}", native.document,
+        Operation("GET", ONE + "/documents/{id:text}", native_endpoints.document,
                   "Read a document or a span of it.", query=around | GENERATION,
-                  returns=s.STRETCH, weight=native.document_weight),
-        Operation("GET", ONE + "/chunks/{row:text}", native.chunk,
+                  returns=s.STRETCH, weight=native_endpoints.document_weight),
+        Operation("GET", ONE + "/chunks/{row:text}", native_endpoints.chunk,
                   "Read a chunk by its row number or id.", query=GENERATION, returns=s.CHUNK),
         Operation("GET", ONE + "/facets", facets.facets,
                   "List tags and metadata values with their counts.", returns=s.FACETS),

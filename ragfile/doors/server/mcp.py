@@ -14,7 +14,7 @@ from ragfile.doors.mcp.http import exchange, without_port
 from ragfile.doors.mcp.memory_tools import MemoryTools, OpenMemories
 from ragfile.doors.mcp.protocol import Server
 from ragfile.doors.mcp.tools import Tools
-from ragfile.doors.server.native import text_weight
+from ragfile.doors.server.native_endpoints import text_weight
 from ragfile.doors.server.operations import Raw
 from ragfile.doors.server.request import read_in_time, send_whole
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
 def description(service: Service, call: Call) -> dict[str, Any]:
     """Return /openapi.json."""
-    from ragfile.doors.server.description import describe
     from ragfile.doors.server.endpoints import operations
+    from ragfile.doors.server.openapi import describe
 
     return describe(operations(service.settings, sorted(set(_dims(service)))))
 

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
 from ragfile.doors.server.failures import HttpFailure
-from ragfile.doors.server.native import document_ids
+from ragfile.doors.server.native_endpoints import document_ids
 from ragfile.doors.server.stored_names import StoredNames, mark_of
 from ragfile.doors.server.uploads import Upload
 from ragfile.doors.server.write_queue import editing, retire

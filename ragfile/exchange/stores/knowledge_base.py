@@ -25,6 +25,9 @@ from ragfile.exchange.origin import unpack as unpack_origin
 from ragfile.exchange.ragmd.front_matter import RECORD, recorded_front
 from ragfile.file import config as recorded
 from ragfile.file import sections
+from ragfile.file.container import Container
+from ragfile.file.hidden_documents import NAME as HIDDEN
+from ragfile.file.hidden_documents import packed, read_hidden
 from ragfile.ground.call_site import stack_level
 from ragfile.ground.json_values import is_list, is_object
 from ragfile.ingest.analysis import Analysis
@@ -271,7 +274,10 @@ def _from_records(archive: FileRows) -> Collection:
 
 def record_of(archive: FileRows) -> JsonObject:
     """Return the configuration of a file, which `recorded_collection()` takes."""
-    return {"config": archive.config, "analysis": _analysis_record(archive)}
+    record = {"config": archive.config, "analysis": _analysis_record(archive)}
+    is_file = isinstance(archive.file, Container)  # layers are exported as the view that they are
+    hidden = read_hidden(archive.file.reader, archive.path) if is_file else []
+    return record | {"hidden": hidden} if hidden else record
 
 
 def recorded_collection(
@@ -342,7 +348,7 @@ def _write_records(collection: Collection, path: StrPath) -> None:
     with fitting(f"the record {RECORD!r}"):
         record = json.loads(collection.front.values[RECORD])
         config = recorded.read_config(json.dumps(record["config"]).encode(), os.fspath(path))
-        bm25 = record["analysis"]
+        bm25, hidden = record["analysis"], packed(record.get("hidden", ()))
         analysis: Analysis | None = noted_analysis(config)
         if bm25:
             analysis = Analysis.recorded(bm25["text"], bm25["k1"], bm25["b"])
@@ -368,6 +374,8 @@ def _write_records(collection: Collection, path: StrPath) -> None:
                 held = [None if row is None else vectors[row] for row in rows]
                 given = held if rows and len(collection) else None
                 w.add_document(made, chunks, given, has_text=text is not None)
+        if hidden[1]:
+            w.draft.add_section(HIDDEN, *hidden)
 
 
 def _chunk_from(doc_id: str, document: JsonObject, key: str, entry: JsonObject) -> Chunk:

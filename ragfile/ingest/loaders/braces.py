@@ -11,8 +11,8 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from ragfile.ingest.loaders.scopes import Scope
-from ragfile.ingest.windows import always
+from ragfile.ingest.loaders.code_scopes import Scope
+from ragfile.ingest.text_windows import always
 
 HEAD = 2000  # characters that are read before a brace
 

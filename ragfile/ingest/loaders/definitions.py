@@ -15,10 +15,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ragfile.ingest.loaders.braces import braced
+from ragfile.ingest.loaders.code_scopes import Scope
 from ragfile.ingest.loaders.contract import Outline
 from ragfile.ingest.loaders.indents import indented
 from ragfile.ingest.loaders.leading_words import LANGUAGES, worded
-from ragfile.ingest.loaders.scopes import Scope
 
 TOGETHER = 1000  # characters: a definition up to this size is one segment with everything in it
 NAMES = 200  # characters of names in one segment's title

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from ragfile.ingest.loaders.scopes import Scope
-from ragfile.ingest.windows import always
+from ragfile.ingest.loaders.code_scopes import Scope
+from ragfile.ingest.text_windows import always
 
 # Strings, comments and brackets are skipped: no logical line begins inside one.
 _TOKEN = re.compile(

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from ragfile.ingest.loaders.scopes import Scope
+from ragfile.ingest.loaders.code_scopes import Scope
 
 _NAME = r"(?P<name>[\w.:?!$@<>=~+*/%&|^\[\]\"`-]{1,200})"
 

@@ -83,6 +83,17 @@ def test_source_code_is_printed_with_lines_that_show_takes(tmp_path, run):
     assert "def f150():" in lines
 
 
+def test_a_line_of_a_table_shows_its_row(tmp_path, run):
+    (tmp_path / "team.csv").write_text("name,colour\nann,red\nbob,blue\ncid,green\n")
+    path = tmp_path / "kb.ragfile"
+    ragfile.build(tmp_path / "team.csv", path, embedder=None)
+    shown = [run("show", path, f"team.csv{place}") for place in (":3", ", row 3", ":2", ":1", ":5")]
+    assert [(code, out[:9]) for code, out, _ in shown] == [
+        (0, "name: bob"), (0, "name: bob"), (0, "name: ann"), (1, ""), (1, ""),
+    ]  # fmt: skip
+    assert "no document or chunk called 'team.csv:1'" in shown[3][2]
+
+
 def test_a_file_of_another_folder_with_the_same_name_is_not_the_source(tmp_path, monkeypatch):
     for folder in ("sub", "other"):
         (tmp_path / folder).mkdir()

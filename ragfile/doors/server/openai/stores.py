@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ragfile.doors.server import schemas as s
 from ragfile.doors.server.failures import HttpFailure
-from ragfile.doors.server.native import document_ids, text_weight
+from ragfile.doors.server.native_endpoints import document_ids, text_weight
 from ragfile.doors.server.stored_names import MARK
 from ragfile.doors.server.uploads import ID
 

@@ -1,10 +1,10 @@
-/* elementary.h - ln and exp in binary64, of basic operations in a fixed order.
+/* log_exp.h - ln and exp in binary64, of basic operations in a fixed order.
  *
  * Scores must have the same bits on every machine, and the functions of libm differ between
  * platforms. frexp and ldexp are exact everywhere. Both functions are within two units of the last
  * place. */
-#ifndef RAG_ELEMENTARY_H
-#define RAG_ELEMENTARY_H
+#ifndef RAG_LOG_EXP_H
+#define RAG_LOG_EXP_H
 
 #include <math.h>
 

@@ -1,4 +1,4 @@
-/* door.c - open a file: the commit, its sections, its segments, and the causes of failures.
+/* open_file.c - open a file: the commit, its sections, its segments, and the causes of failures.
  *
  * JavaScript receives numbers. A call returns a status and leaves further results in `answer`, an
  * array of numbers; each function documents its layout. Offsets and sizes are doubles, exact up to

@@ -1,7 +1,7 @@
-/* fusing.h - shared by the files that merge rankings: parts of a file, ranked rows, and the first
+/* rankings.h - shared by the files that merge rankings: parts of a file, ranked rows, and the first
  * failure among tasks. */
-#ifndef RAG_FUSING_H
-#define RAG_FUSING_H
+#ifndef RAG_RANKINGS_H
+#define RAG_RANKINGS_H
 
 #include <math.h>
 

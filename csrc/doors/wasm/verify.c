@@ -1,4 +1,4 @@
-/* check.c - verify every byte of a file that is entirely in memory, with the container's own
+/* verify.c - verify every byte of a file that is entirely in memory, with the container's own
  * verification. */
 #include <math.h>
 #include <stdlib.h>

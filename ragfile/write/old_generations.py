@@ -24,7 +24,7 @@ from ragfile import _core
 from ragfile.errors import FormatError, LockedError
 from ragfile.file import config
 from ragfile.file.consistency import merged_rows
-from ragfile.file.past_limits import BOUND_TO_THEIR_PLACE, COPY_MOST, limit
+from ragfile.file.generation_limits import BOUND_TO_THEIR_PLACE, COPY_MOST, limit
 from ragfile.file.row_segment import RowSegment
 from ragfile.ground import system
 

@@ -15,7 +15,7 @@ from write.test_segment_merges import answers, memory
 import ragfile
 from ragfile import _core
 from ragfile.ground import system
-from ragfile.write import past
+from ragfile.write import old_generations
 
 BLOB = "fed cab bead " * 40
 
@@ -41,7 +41,7 @@ def opened(path, **options):
 
 @pytest.fixture(autouse=True)
 def small_files_count(monkeypatch):
-    monkeypatch.setattr(past, "LEAST", 16 << 10)
+    monkeypatch.setattr(old_generations, "LEAST", 16 << 10)
 
 
 def live_bytes(path):
@@ -52,7 +52,7 @@ def test_a_file_stays_within_a_multiple_of_its_live_content(tmp_path):
     path = started(tmp_path / "kb")
     for seed in range(12):
         edited(path, 10, seed)
-        assert os.path.getsize(path) <= 4 * live_bytes(path) + past.LEAST
+        assert os.path.getsize(path) <= 4 * live_bytes(path) + old_generations.LEAST
     assert ragfile.verify(path)[0] == []
 
 
@@ -173,7 +173,9 @@ def test_info_names_what_keeps_the_past(tmp_path, monkeypatch, cause, reason):
         os.link(path, tmp_path / "other")
     if cause == "mount":
         monkeypatch.setattr(system, "is_mounted", lambda place: place == str(path))
-    monkeypatch.setattr(past, "bound", lambda *_: None)  # which the cause would end without effect
+    monkeypatch.setattr(
+        old_generations, "bound", lambda *_: None
+    )  # which the cause would end without effect
     edited(path, 60)
     if cause == "folder":
         monkeypatch.setattr(system, "can_write_to", lambda place: place != str(tmp_path))
@@ -193,8 +195,8 @@ def test_info_is_silent_about_a_past_that_is_wanted_or_gone(tmp_path):
 BUSY = """
 import ctypes, errno, sys
 import ragfile
-from ragfile.write import past
-past.LEAST = 16 << 10
+from ragfile.write import old_generations
+old_generations.LEAST = 16 << 10
 faults = ctypes.CDLL(None)
 faults.fault_next(b"rename", 1, errno.EBUSY)
 for number in range(60):

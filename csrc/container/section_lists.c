@@ -1,4 +1,4 @@
-/* lists.c - the sections that lists in a file (rag.sections) name.
+/* section_lists.c - the sections that lists in a file (rag.sections) name.
  *
  *   0     8   "RAGSECT1"
  *   8     4   u32 sections n
@@ -40,6 +40,8 @@ struct merged {
 };
 
 enum { COPY_SIZE = LIST_MAX_SIZE + 2 * SECTION_ALIGN };
+
+static const char TOO_MANY[] = "a generation has at most 65536 sections";
 
 static bool is_list(const struct rag_entry *e) { return strcmp(e->name, LIST_NAME) == 0; }
 
@@ -198,7 +200,8 @@ static enum rag_status put_all(struct merged *m, struct rag_fault *fault) {
     return status;
 }
 
-/* Counts the entries and the bytes of names of the table and of its lists. */
+/* Counts the entries and the bytes of names of the table and of its lists, which bounds the room: the
+ * table replaces at most as many listed sections as it has entries. */
 static enum rag_status count_all(struct merged *m, struct rag_fault *fault) {
     const struct rag_reader *r = m->reader;
     m->room = r->commit.entries;
@@ -212,8 +215,8 @@ static enum rag_status count_all(struct merged *m, struct rag_fault *fault) {
         if (status != RAG_OK) return status;
         m->room += list.count;
         m->names_room += list.names_size;
-        if (m->room > ENTRIES_MAX)
-            return fail_list(&e, RAG_LIMIT, "the lists have too many sections", fault);
+        if (m->room > ENTRIES_MAX + r->commit.entries)
+            return fail_list(&e, RAG_LIMIT, TOO_MANY, fault);
     }
     return RAG_OK;
 }
@@ -241,6 +244,8 @@ static enum rag_status merge(struct rag_reader *r, struct rag_fault *fault) {
     if (status == RAG_OK) status = count_all(&m, fault);
     if (status == RAG_OK) status = make_room(&m, fault);
     if (status == RAG_OK) status = put_all(&m, fault);
+    if (status == RAG_OK && m.count > ENTRIES_MAX)
+        status = rag_fail(fault, RAG_LIMIT, rag_entry_place(r, 0), TOO_MANY);
     free(m.copy);
     if (status == RAG_OK) {
         take_entries(r, &m);

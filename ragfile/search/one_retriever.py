@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypedDict, Unpack, cast
 
 import numpy as np
 
-from ragfile.file import exact, row_sets
+from ragfile.file import exact_retrievers, row_sets
 from ragfile.file.row_sets import RowSets
 from ragfile.ground.option_table import check_of
 from ragfile.options import SEARCH
@@ -57,7 +57,7 @@ def nearest(
     def ask(k: int) -> Found:
         return base.nearest(queries, k, chosen, threads, floors, effort, recall, Notes())
 
-    return exact.all_reaching(ask, base.live) if k is None else ask(_at_most(base, k))
+    return exact_retrievers.all_reaching(ask, base.live) if k is None else ask(_at_most(base, k))
 
 
 def match(
@@ -75,7 +75,9 @@ def match(
         return ask(_at_most(base, k))
     floors = row_sets.one_for_each(-np.inf if min_score is None else min_score, len(texts))
     most = base.live if k is None else _at_most(base, k)
-    found: Found = exact.all_reaching(lambda k: exact.reaching(ask(k), floors), most)
+    found: Found = exact_retrievers.all_reaching(
+        lambda k: exact_retrievers.reaching(ask(k), floors), most
+    )
     return found
 
 
@@ -96,7 +98,7 @@ def score(
         return base.scores_of(wanted, text=text, vector=vector, notes=notes, **options)
     base.check_live(row_sets.checked_rows(wanted, base.count))
     named = wanted != -1
-    scores = np.full(len(wanted), exact.NOTHING, np.float32)
+    scores = np.full(len(wanted), exact_retrievers.NOTHING, np.float32)
     scores[named] = base.scores_of(wanted[named], text=text, vector=vector, notes=notes, **options)
     return scores
 

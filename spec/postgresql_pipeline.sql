@@ -1,6 +1,6 @@
 -- The pipeline of part 6 in PostgreSQL with pgvector: the schema, and each step of retrieval as a function.
 --
---     createdb rag && psql rag -v dim=256 -f spec/retrieval.sql
+--     createdb rag && psql rag -v dim=256 -f spec/postgresql_pipeline.sql
 --     ragfile export kb.ragfile chunks.jsonl
 --     psql rag -c "\copy canonical.arriving FROM 'chunks.jsonl' (FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02')" \
 --              -c "SELECT canonical.index('handbook', 'potion-base-8M/1')"
@@ -14,7 +14,7 @@
 
 \if :{?dim}
 \else
-    \echo 'give the dimension of the vectors: psql -v dim=256 -f spec/retrieval.sql'
+    \echo 'give the dimension of the vectors: psql -v dim=256 -f spec/postgresql_pipeline.sql'
     \quit
 \endif
 

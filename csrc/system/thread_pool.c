@@ -1,4 +1,4 @@
-/* pool.c - a small pool of worker threads for scans.
+/* thread_pool.c - a small pool of worker threads for scans.
  *
  * One job runs at a time. A caller that finds the pool busy runs its tasks itself, so callers on
  * many threads do not wait for one another. Tasks are distributed through a shared counter. The

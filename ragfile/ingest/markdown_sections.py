@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ragfile.ingest.markdown_titles import front_title, without_anchor, without_closing
-from ragfile.ingest.windows import GAP, SHARE
+from ragfile.ingest.text_windows import GAP, SHARE
 
 NOT_BLANK = re.compile(r"[^ \t\n]")
 _HEADER = re.compile(
