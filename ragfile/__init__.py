@@ -30,6 +30,7 @@ _HOMES = {
     "LockedError": "errors",
     "Model": "embedding.protocol",
     "ModelError": "errors",
+    "OpenWriter": "write.open_writer",
     "PairFile": "file.pairs",
     "Plan": "records",
     "Policy": "ingest.chunker",
@@ -73,6 +74,7 @@ _HOMES = {
     "verify": "opener",
     "verify_bundle": "exchange.signature_bundles",
     "write_pairs": "file.pairs_writer",
+    "writer": "opener",
 }
 __all__ = sorted(_HOMES)  # pyright: ignore[reportUnsupportedDunderAll]  # the table is its one source
 
@@ -125,6 +127,7 @@ if TYPE_CHECKING:
     from ragfile.opener import open as open
     from ragfile.opener import sign as sign
     from ragfile.opener import verify as verify
+    from ragfile.opener import writer as writer
     from ragfile.qa import Ready as Ready
     from ragfile.records import Candidate as Candidate
     from ragfile.records import Chunk as Chunk
@@ -139,6 +142,7 @@ if TYPE_CHECKING:
     from ragfile.write.editor import Editor as Editor
     from ragfile.write.history import log as log
     from ragfile.write.history import stale as stale
+    from ragfile.write.open_writer import OpenWriter as OpenWriter
     from ragfile.write.reindex import reindex as reindex
     from ragfile.write.repair import RepairReport as RepairReport
     from ragfile.write.repair import repair as repair

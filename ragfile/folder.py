@@ -21,7 +21,7 @@ from ragfile.ground import portable_names
 from ragfile.ground.fork_safe_lock import ForkSafeLock
 from ragfile.ground.whole_numbers import whole
 from ragfile.knowledge_base import KnowledgeBase
-from ragfile.opener import edit, open_passages
+from ragfile.opener import begin_edit, open_passages
 from ragfile.types import StrPath
 from ragfile.write.editor import Editor
 from ragfile.write.group_commit import BeginOptions, GroupCommits
@@ -176,6 +176,9 @@ class Folder:
         """Drop a file from the open ones, for example before you delete it."""
         with self._lock:
             self._drop(name)
+            commits = self._commits
+        if commits is not None:
+            commits.release(self.path_of(name))
 
     # ---------------------------------------------------------------------------------- writing --
 
@@ -214,7 +217,7 @@ class Folder:
     def _edit(self, path: StrPath, **options: Unpack[BeginOptions]) -> Editor:
         given: BeginOptions = {"embedder": self._embedder, "embedding_cache": self._cache}
         options = {**given, **options}
-        return edit((*self._over, path), **options) if self._over else edit(path, **options)
+        return begin_edit((*self._over, path) if self._over else path, **options)
 
     def _made(self, name: str) -> str:
         """Return the path of a file to write, which is made if that is allowed."""

@@ -657,6 +657,39 @@ int64_t rag_reader_find(const struct rag_reader *r, const char *name, uint32_t s
     return -1;
 }
 
+/* Whether `other` has entry i of r: the same section at the same place. */
+static bool has_entry(const struct rag_reader *other, const struct rag_reader *r, uint32_t i) {
+    const uint8_t *mine = entry_at(r, i);
+    const int64_t found = rag_reader_find(other, entry_name(r, i), load_u32(mine + ENTRY_SEGMENT));
+    if (found < 0) return false;
+    const uint8_t *its = entry_at(other, (uint32_t)found);
+    return memcmp(mine, its, ENTRY_NAME) == 0 &&
+           memcmp(mine + ENTRY_GENERATION, its + ENTRY_GENERATION, ENTRY_SIZE - ENTRY_GENERATION) ==
+               0;
+}
+
+/* Clears the mark of each segment of r with a section that only one of the two has. */
+static void clear_changed(const struct rag_reader *r, const struct rag_reader *one,
+                          const struct rag_reader *other, bool *kept) {
+    for (uint32_t i = 0; i < one->commit.entries; i++) {
+        const uint32_t number = load_u32(entry_at(one, i) + ENTRY_SEGMENT);
+        const int64_t s = number ? rag_segment_index(r, number) : -1;
+        if (s >= 0 && kept[s] && !has_entry(other, one, i)) kept[s] = false;
+    }
+}
+
+void rag_reader_kept(const struct rag_reader *r, const struct rag_reader *older, bool *kept) {
+    const bool same = r->commit.identity == older->commit.identity;
+    for (uint32_t i = 0; i < r->commit.segments; i++) {
+        const uint8_t *mine = r->segments + (size_t)i * SEGMENT_SIZE;
+        const int64_t s = rag_segment_index(older, load_u32(mine + SEGMENT_NUMBER));
+        kept[i] = same && s >= 0 &&
+                  memcmp(mine, older->segments + (size_t)s * SEGMENT_SIZE, SEGMENT_SIZE) == 0;
+    }
+    clear_changed(r, r, older, kept);
+    clear_changed(r, older, r, kept);
+}
+
 enum rag_status rag_reader_guard(struct rag_reader *r, uint32_t i, struct rag_guard *guard,
                                  struct rag_fault *fault) {
     struct rag_entry e;

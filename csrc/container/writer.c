@@ -778,6 +778,7 @@ static enum rag_status seal(struct rag_writer *w, uint64_t created, const uint8_
     if (status == RAG_OK && !first)
         rag_file_settled(w->file, 0); /* from now on there is something to find */
     if (status == RAG_OK) status = rag_file_write(w->file, footer_at, footer, FOOTER_SIZE, fault);
+    if (status == RAG_OK) status = rag_file_flush(w->file, fault);
     if (status != RAG_OK) return status;
     w->sealed = true;
     if (!first) return rag_file_sync(w->file, fault);

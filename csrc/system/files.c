@@ -1,4 +1,8 @@
-/* files.c - files that are written under a lock, and renamed to their final names when complete. */
+/* files.c - files that are written under a lock, and renamed to their final names when complete.
+ *
+ * Small writes that follow one another are gathered and written together: a section has up to four
+ * parts, and a small commit ten sections. Gathered bytes are written before anything that could
+ * notice that they are missing: a map, a sync, another size, a new name. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,12 +13,16 @@
 #include "system/system.h"
 
 enum { NAME_BYTES = 255 }; /* of the longest name in a folder */
+enum { GATHERED_MOST = 1 << 18, GATHERED_EACH = 1 << 16 };
 
 struct rag_file {
     rag_handle handle, target; /* target: the lock of the file that this one replaces, or none */
     int64_t owner;             /* a forked child must neither write nor clean up */
     char *path;                /* where it shall end up */
     char *partial;             /* where it is being made, or NULL when path itself is written */
+    uint8_t *gathered;         /* bytes to be written at gathered_at */
+    size_t gathered_size;
+    uint64_t gathered_at;
 };
 
 static char *copy_of(const char *text) {
@@ -47,6 +55,7 @@ static void file_close(struct rag_file *file) {
     if (file->target != RAG_NO_HANDLE) rag_unlock(file->target, is_own(file));
     free(file->path);
     free(file->partial);
+    free(file->gathered);
     free(file);
 }
 
@@ -93,10 +102,6 @@ void rag_file_settled(struct rag_file *file, uint64_t end) {
 
 const char *rag_file_path(const struct rag_file *file) { return file->path; }
 
-enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct rag_fault *fault) {
-    return rag_handle_map(file->handle, map, fault);
-}
-
 enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault) {
     return rag_check_named(file->handle, file->path, fault);
 }
@@ -107,23 +112,54 @@ static enum rag_status check_own(const struct rag_file *file, struct rag_fault *
                     "this writer belongs to another process");
 }
 
+enum rag_status rag_file_flush(struct rag_file *file, struct rag_fault *fault) {
+    const size_t size = file->gathered_size;
+    if (size == 0) return RAG_OK;
+    const enum rag_status status = check_own(file, fault);
+    file->gathered_size = 0;
+    if (status != RAG_OK) return status;
+    return rag_write_at(file->handle, file->gathered_at, file->gathered, size, fault);
+}
+
+/* Adds bytes to those that were gathered; false if they do not follow them or are too many. */
+static bool gather(struct rag_file *file, uint64_t at, const void *bytes, size_t size) {
+    if (size > GATHERED_EACH || size > GATHERED_MOST - file->gathered_size) return false;
+    if (file->gathered_size && at != file->gathered_at + file->gathered_size) return false;
+    if (!file->gathered && !(file->gathered = malloc(GATHERED_MOST))) return false;
+    if (file->gathered_size == 0) file->gathered_at = at;
+    if (size) memcpy(file->gathered + file->gathered_size, bytes, size);
+    file->gathered_size += size;
+    return true;
+}
+
 enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *bytes, size_t size,
                                struct rag_fault *fault) {
-    const enum rag_status status = check_own(file, fault);
-    return status == RAG_OK ? rag_write_at(file->handle, at, bytes, size, fault) : status;
+    enum rag_status status = check_own(file, fault);
+    if (status != RAG_OK || gather(file, at, bytes, size)) return status;
+    status = rag_file_flush(file, fault);
+    if (status != RAG_OK || gather(file, at, bytes, size)) return status;
+    return rag_write_at(file->handle, at, bytes, size, fault);
+}
+
+enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct rag_fault *fault) {
+    const enum rag_status status = rag_file_flush(file, fault);
+    return status == RAG_OK ? rag_handle_map(file->handle, map, fault) : status;
 }
 
 void rag_file_release(struct rag_file *file, uint64_t from) {
+    file->gathered_size = 0;
     if (is_own(file)) rag_free_room(file->handle, from);
 }
 
 enum rag_status rag_file_truncate(struct rag_file *file, uint64_t size, struct rag_fault *fault) {
-    const enum rag_status status = check_own(file, fault);
+    enum rag_status status = check_own(file, fault);
+    if (status == RAG_OK) status = rag_file_flush(file, fault);
     return status == RAG_OK ? rag_set_size(file->handle, size, fault) : status;
 }
 
 enum rag_status rag_file_sync(struct rag_file *file, struct rag_fault *fault) {
-    return rag_sync(file->handle, fault);
+    const enum rag_status status = rag_file_flush(file, fault);
+    return status == RAG_OK ? rag_sync(file->handle, fault) : status;
 }
 
 /* Checks that the file to be replaced has no other writer. */
@@ -135,7 +171,7 @@ static enum rag_status lock_target(struct rag_file *file, struct rag_fault *faul
 }
 
 enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct rag_fault *fault) {
-    enum rag_status status = rag_sync(file->handle, fault);
+    enum rag_status status = rag_file_sync(file, fault);
     if (status == RAG_OK && !replace_own) status = lock_target(file, fault);
     if (status == RAG_OK) status = rag_replace(file->partial, file->path, fault);
     if (status != RAG_OK) return status;
@@ -147,5 +183,6 @@ enum rag_status rag_file_publish(struct rag_file *file, bool replace_own, struct
 void rag_file_discard(struct rag_file *file) {
     if (file && file->partial && is_own(file))
         rag_remove(file->partial); /* before the lock goes: surely ours */
+    if (file && !file->partial && is_own(file)) (void)rag_file_flush(file, NULL);
     file_close(file);
 }

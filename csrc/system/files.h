@@ -12,6 +12,9 @@ void rag_file_settled(struct rag_file *file, uint64_t end);
 
 /* RAG_OK if the path still names this file, so that readers will see what is written. */
 enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault);
+
+/* Writes bytes that rag_file_write has gathered; maps, syncs and publishing do so, too. */
+enum rag_status rag_file_flush(struct rag_file *file, struct rag_fault *fault);
 enum rag_status rag_file_sync(struct rag_file *file, struct rag_fault *fault);
 
 /* Releases the disk space from `from` on, if the system can. The bytes become zero and the file

@@ -204,9 +204,10 @@ static void held_remove(int fd) {
     let();
 }
 
+/* The process is compared last: getpid is a system call, and free entries have inode 0. */
 static bool is_held(const struct held *one, const struct stat *st) {
-    return one->pid == getpid() && one->device == (uint64_t)st->st_dev &&
-           one->inode == (uint64_t)st->st_ino;
+    return one->inode == (uint64_t)st->st_ino && one->device == (uint64_t)st->st_dev &&
+           one->pid == getpid();
 }
 
 /* Closes a descriptor of a file that a writer of this process may hold. */
@@ -385,8 +386,9 @@ static bool is_behind_thread(const struct stat *st, uint64_t arrived) {
     bool found = false;
     hold();
     for (int i = 0; i < WAITING_MAX && !found; i++)
-        found = waiting[i].pid == getpid() && waiting[i].device == (uint64_t)st->st_dev &&
-                waiting[i].inode == (uint64_t)st->st_ino && waiting[i].arrived < arrived;
+        found = waiting[i].inode == (uint64_t)st->st_ino &&
+                waiting[i].device == (uint64_t)st->st_dev && waiting[i].arrived < arrived &&
+                waiting[i].pid == getpid();
     let();
     return found;
 }

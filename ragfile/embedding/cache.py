@@ -238,16 +238,28 @@ class Forgetting:
     text that another document has too is embedded again when it is next needed.
     """
 
+    _paths: list[Path] | None
+
     def __init__(self, cache: CacheChoice = None) -> None:
+        self._cache, self._paths = cache, None
+        self.keys: set[bytes] = set()
+
+    @property
+    def paths(self) -> list[Path]:
+        """The caches that exist, as of the first deletion of a text."""
+        if self._paths is None:
+            self._paths = self._existing()
+        return self._paths
+
+    def _existing(self) -> list[Path]:
         folders: set[Path | None] = set()
-        if cache is not False:
-            folders = {chosen_folder(cache), chosen_folder(None), user_folder()}
+        if self._cache is not False:
+            folders = {chosen_folder(self._cache), chosen_folder(None), user_folder()}
         # os.path.exists is false for a folder that this user cannot read, such as the home of the
         # user who called sudo; it has none of this user's texts.
-        self.paths = sorted(
+        return sorted(
             path for folder in folders if folder and os.path.exists(path := folder / FILE_NAME)
         )
-        self.keys: set[bytes] = set()
 
     def note(self, texts: Callable[[], Iterable[Any]]) -> None:
         """Remember texts that will be deleted; `texts` is called only if there is a cache."""

@@ -6,6 +6,7 @@ number of rows.
 
 from __future__ import annotations
 
+import copy
 import json
 import secrets
 from collections.abc import Iterator
@@ -103,10 +104,15 @@ class StoredDocument:
         return self.segment.document_fields(self.number, self.record)
 
     @property
+    def stored_vectors(self) -> NDArray[np.floating[Any]] | None:
+        """Return the vectors of its rows, NaN for those without one; None in a segment without any."""
+        rows = self.rows
+        return self.segment.stored_vectors(rows.start, len(rows))
+
+    @property
     def vectors(self) -> tuple[NDArray[np.floating[Any]] | None, NDArray[np.bool_]]:
         """Return (stored vectors of its rows or None, bool for each row without a vector)."""
-        rows, segment = self.rows, self.segment
-        stored = segment.stored_vectors(rows.start, len(rows))
+        rows, segment, stored = self.rows, self.segment, self.stored_vectors
         if not segment.has_bare_rows:
             return stored, np.zeros(len(rows), bool)
         return stored, segment.bare_mask()[rows.start : rows.stop]
@@ -148,6 +154,14 @@ class RowSegment:
         self._layout = self._view = self._matrix = self._lexicon = None
         self.metric, self._fields = "cosine", {}
         self.brought: set[str] = set()  # names of one-time plans (see prefetch) that have run
+
+    def moved(self, base: int) -> RowSegment:
+        """Return the segment with another number of its first row, and with all that is open."""
+        if base == self.base:
+            return self
+        other = copy.copy(self)
+        other.base = base
+        return other
 
     def section(self, name: str) -> _core.Section | None:
         return self.reader.section(name, self.number)

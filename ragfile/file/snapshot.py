@@ -5,6 +5,7 @@ refresh() makes another snapshot; holders of this one continue to read its commi
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from ragfile import _core
@@ -14,7 +15,7 @@ from ragfile.file.row_segment import RowSegment
 from ragfile.file.source import FileSource, OpenBytes, file_identity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     from ragfile.file.sealed_file import SealedFile
     from ragfile.file.source import ByteSource
@@ -36,7 +37,9 @@ class Snapshot:
     def __init__(
         self, source: ByteSource, opened: OpenBytes, reader: _core.Reader, *, generation: int = 0,
         strict: bool = False, trusted: Sequence[str] | None = None, pin: bool = False,
+        before: Snapshot | None = None,
     ) -> None:  # fmt: skip
+        """Check a commit. Segments that `before` has, an older commit, are not read again."""
         self.source, self.bytes, self.reader, self.path = source, opened, reader, source.path
         self.options = {"generation": generation, "strict": strict, "trusted": trusted, "pin": pin}
         self.sealed: SealedFile | None = None
@@ -52,21 +55,24 @@ class Snapshot:
             raise CorruptError(f"{self.path}: {what}")
         self._front = self._front_and_footer() if source.is_watched else None
         self._unchanged_at = opened.identity[-1] if source.is_watched else None
-        self._check_needs()
-        self.segments, self.count = _segments_of(reader)
+        old = {} if before is None else _kept_segments(reader, before)
+        self._check_needs(old)
+        self.segments, self.count = _segments_of(reader, old)
         self.live = sum(segment.live for segment in self.segments)
-        self.config = _config_of(reader, self.path)
+        if before is not None and _have_one_config(reader, before.reader):
+            self.config = before.config
+        else:
+            self.config = _config_of(reader, self.path)
         self.generation = self.numbered(self.commit["generation"])
         metric = self.config.get("metric", "cosine")
         for segment in self.segments:
             segment.metric, segment.is_pinned = metric, pin
 
-    def _check_needs(self) -> None:
-        """Refuse a section without those that it needs."""
-        present = {(entry["segment"], entry["name"]) for entry in self.reader.entries}
-        for segment, name in present:
-            missing = next((n for n in sections.needs(name) if (segment, n) not in present), None)
-            if missing is not None:
+    def _check_needs(self, checked: Container[int]) -> None:
+        """Refuse a section without those that it needs; segments that were `checked` have them."""
+        for segment, names in self.reader.names().items():
+            if segment not in checked and (lacking := _lacking(frozenset(names))) is not None:
+                name, missing = lacking
                 raise CorruptError(
                     f"{self.path}: section {name} needs section {missing}", section=missing
                 )
@@ -150,12 +156,14 @@ def _reopened(source: ByteSource, options: dict[str, Any]) -> Snapshot:
     return open_snapshot(source, **options)
 
 
-def snapshot_over(reader: _core.Reader, path: StrPath, *, strict: bool = False) -> Snapshot:
-    """Return the snapshot of the commit that a reader has open already."""
+def snapshot_over(
+    reader: _core.Reader, path: StrPath, *, strict: bool = False, before: Snapshot | None = None
+) -> Snapshot:
+    """Return the snapshot of the commit that a reader has open already; `before` may be an older one."""
     source = FileSource(path)
     owner: Any = reader.owner  # Any: a map, or a buffer
     opened = OpenBytes(owner, file_identity(source.path), len(owner))
-    return Snapshot(source, opened, reader, strict=strict)
+    return Snapshot(source, opened, reader, strict=strict, before=before)
 
 
 def _reader_of(opened: OpenBytes, path: str, generation: int) -> _core.Reader:
@@ -174,12 +182,28 @@ def _reader_of(opened: OpenBytes, path: str, generation: int) -> _core.Reader:
     return _core.Reader(opened.map, generation - first + 1)
 
 
-def _segments_of(reader: _core.Reader) -> tuple[list[RowSegment], int]:
+@lru_cache(maxsize=256)
+def _lacking(names: frozenset[str]) -> tuple[str, str] | None:
+    """Return a section and one that it needs and that is not among the segment's names, or None."""
+    found = ((name, need) for name in names for need in sections.needs(name) if need not in names)
+    return next(found, None)
+
+
+def _kept_segments(reader: _core.Reader, before: Snapshot) -> dict[int, RowSegment]:
+    """Return the segments of an older commit that a newer one has unchanged, by number."""
+    kept = reader.kept_segments(before.reader)
+    return {segment.number: segment for segment in before.segments if segment.number in kept}
+
+
+def _segments_of(
+    reader: _core.Reader, kept: Mapping[int, RowSegment]
+) -> tuple[list[RowSegment], int]:
     """Return the segments with the numbers of their first rows, and the number of all rows."""
     found: list[RowSegment] = []
     base = 0
     for record in reader.segments:
-        found.append(RowSegment(reader, record, base))
+        old = kept.get(record.number)
+        found.append(RowSegment(reader, record, base) if old is None else old.moved(base))
         base += record.rows
     return found, base
 
@@ -191,6 +215,15 @@ def _config_of(reader: _core.Reader, path: str) -> dict[str, Any]:
         return {}
     section.check()
     return config.read_config(bytes(section), path)
+
+
+def _have_one_config(reader: _core.Reader, older: _core.Reader) -> bool:
+    """Return whether rag.config has the same bytes in both; the older one was checked."""
+    one, two = reader.section("rag.config"), older.section("rag.config")
+    if one is None or two is None:
+        return one is two
+    one.check()
+    return bytes(one) == bytes(two)
 
 
 def _sealed_file(path: str, opened: OpenBytes, reader: _core.Reader) -> SealedFile:

@@ -38,6 +38,11 @@ class Lru(Generic[K, V]):
             if len(self._values) > self._size:
                 self._values.popitem(last=False)
 
+    def drop(self, key: K) -> None:
+        """Remove a value if it is there."""
+        with self._lock:
+            self._values.pop(key, None)
+
     def clear(self) -> None:
         """Drop all values."""
         with self._lock:

@@ -8,7 +8,7 @@ from ragfile.file.hidden_documents import read_hidden
 from ragfile.ground.fork_safe_lock import ForkSafeLock
 from ragfile.ground.urls import is_remote, shown
 from ragfile.knowledge_base import KnowledgeBase
-from ragfile.opener import edit, open_passages
+from ragfile.opener import begin_edit, open_passages
 
 if TYPE_CHECKING:
     import os
@@ -70,7 +70,7 @@ class LayeredFile:
         below = self._layers()
         for part in below:
             part.refresh()
-        return edit((*below, path) if below else path, **options)
+        return begin_edit((*below, path) if below else path, **options)
 
     @property
     def lowest(self) -> Layer | None:

@@ -295,6 +295,37 @@ cdef class Reader:
             found.append(SegmentRecord(s.number, s.rows, s.live, s.generation))
         return found
 
+    def names(self):
+        """Return a dict from segment numbers to lists of the names of their sections; 0 is the file."""
+        cdef rag_commit c
+        cdef rag_entry e
+        cdef uint32_t i
+        rag_reader_commit(self.reader, &c)
+        cdef dict found = {}
+        cdef list names = None
+        for i in range(c.entries):
+            rag_reader_entry(self.reader, i, &e)
+            names = found.get(e.segment)
+            if names is None:
+                names = found[e.segment] = []
+            names.append(e.name.decode())
+        return found
+
+    def kept_segments(self, Reader older not None):
+        """Return the numbers of the segments that an older generation of this file has, unchanged."""
+        cdef rag_commit c
+        cdef rag_segment_record s
+        cdef uint32_t i
+        rag_reader_commit(self.reader, &c)
+        cdef uint8_t[::1] kept = bytearray(c.segments + 1)
+        rag_reader_kept(self.reader, older.reader, <cbool *>&kept[0])
+        found = set()
+        for i in range(c.segments):
+            if kept[i]:
+                rag_reader_segment(self.reader, i, &s)
+                found.add(s.number)
+        return found
+
     def entry(self, str name, uint32_t segment=0):
         """The entry as a dict, or None."""
         cdef rag_entry e

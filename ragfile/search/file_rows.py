@@ -480,9 +480,15 @@ def rows_of(path: StrPath, *, strict: bool = False) -> FileRows:
     return FileRows(open_snapshot(FileSource(path), strict=strict))
 
 
-def rows_over(reader: _core.Reader, path: StrPath, *, strict: bool = False) -> FileRows:
-    """Return the rows of the commit that a reader has open."""
-    return FileRows(snapshot_over(reader, path, strict=strict))
+def rows_over(
+    reader: _core.Reader, path: StrPath, *, strict: bool = False, before: FileRows | None = None
+) -> FileRows:
+    """Return the rows of the commit that a reader has open.
+
+    Segments that `before` has, the rows of an older commit, are not read again.
+    """
+    older = None if before is None else before.snapshot
+    return FileRows(snapshot_over(reader, path, strict=strict, before=older))
 
 
 def unread(passages: Passages, ranked: Ranked, degraded: str, skips_nan: bool) -> list[Hits]:

@@ -56,7 +56,9 @@ class Removals:
     def leave_vectors(self) -> bool:
         """Return whether any row with a vector remains."""
         return any(
-            segment.has("vector") and self.left(segment) and self._with_vectors(segment).any()
+            segment.has("vector")
+            and self.left(segment)
+            and not (segment.has_bare_rows and not self._with_vectors(segment).any())
             for segment in self._archive.segments
         )
 

@@ -147,8 +147,12 @@ class Draft:
     def carry(self, old: StoredDocument, with_vectors: bool = True) -> int:
         """Copy a document of an open file as stored, and return its number in the draft."""
         number = self.staging.carry(old)
-        if old.rows and with_vectors:
+        if not (old.rows and with_vectors):
+            return number
+        if old.segment.has_bare_rows:
             self.staging.carry_vectors(*old.vectors)
+        else:
+            self.staging.carry_all_vectors(old.stored_vectors)
         return number
 
     def add_section(self, name: str, data: bytes, items: int = 0, flags: int = 0) -> None:

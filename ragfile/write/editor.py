@@ -22,7 +22,7 @@ import numpy as np
 from ragfile.embedding.cache import Forgetting
 from ragfile.embedding.protocol import Embedder
 from ragfile.errors import CorruptError, VersionError
-from ragfile.file.row_segment import StoredDocument
+from ragfile.file.row_segment import RowSegment, StoredDocument
 from ragfile.file.section_table import DROPPED_BY_EDITS
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import VERSION as CHUNK_VERSION
@@ -80,13 +80,19 @@ class Editor(Transaction):
         message: str = "", accept_loss: bool = False,
         embedding_cache: StrPath | bool | None = None, wait: float | None = None,
         parity: int | None = None, keep: int | str | None = None, below: Sequence[Layer] = (),
+        before: FileRows | None = None,
     ) -> None:  # fmt: skip
-        """Start an edit; `edit()` describes the options. `below` are layers below the file."""
+        """Start an edit; `edit()` describes the options.
+
+        `below` are layers below the file. `before` are the rows of an earlier edit, whose segments
+        are not read again if they are still there.
+        """
         wanted: dict[str, Any] = {} if parity is None else {"parity": None, **parity_record(parity)}
         wanted |= {} if keep is None else {"keep": old_generations.checked_keep(keep)}
         file = file_to_edit(path, wait)
         try:
-            self.archive = rows_over(file.take_reader(), path, strict=not accept_loss)
+            reader = file.take_reader()
+            self.archive = rows_over(reader, path, strict=not accept_loss, before=before)
             self.policy = Policy.of(
                 _recorded_policy(self.archive) if chunking is None else chunking
             )
@@ -573,9 +579,13 @@ def recorded_analysis(archive: FileRows) -> Analysis | None:
     """Return the analysis of a file's BM25 index, None for a file without BM25."""
     if not archive.config.get("bm25", True):
         return None
-    lexicons = (s.lexicon for s in archive.segments if s.section("rag.terms") is not None)
-    found = next((lexicon.analysis for lexicon in lexicons), None)
-    return noted_analysis(archive.config) if found is None else found
+    # All segments record the same rules. The smallest one is checked fastest.
+    smallest = min((s for s in archive.segments if s.has("rag.terms")), key=_rows, default=None)
+    return noted_analysis(archive.config) if smallest is None else smallest.lexicon.analysis
+
+
+def _rows(segment: RowSegment) -> int:
+    return segment.rows
 
 
 def is_same(old: StoredDocument, document: Document, chunks: Sequence[Chunk]) -> bool:

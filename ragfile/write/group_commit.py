@@ -13,23 +13,20 @@ import os
 import threading
 import time
 from collections.abc import Callable
-from typing import Generic, TypedDict, TypeVar, Unpack, cast
+from functools import partial
+from typing import Generic, TypeVar, Unpack, cast
 
-from ragfile.embedding.protocol import Embedder
 from ragfile.errors import LockedError, RagfileError
 from ragfile.ground.lock_patience import DOOR_WAIT, seconds_to_wait
+from ragfile.ground.lru import Lru
+from ragfile.search.file_rows import FileRows
 from ragfile.types import StrPath
-from ragfile.write.editor import Editor, edit
+from ragfile.write.editor import Editor
+from ragfile.write.open_writer import EditOptions, OpenWriter
 
 T_co = TypeVar("T_co", covariant=True)
 MOST = 1024  # changes in one commit
-
-
-class EditOptions(TypedDict, total=False):
-    """The options of `edit()` that all changes of a file share."""
-
-    embedder: str | Embedder | None
-    embedding_cache: StrPath | bool | None
+KEPT = 16  # files that were written last, of which an OpenWriter is kept
 
 
 class BeginOptions(EditOptions, total=False):
@@ -37,6 +34,7 @@ class BeginOptions(EditOptions, total=False):
 
     message: str
     wait: float | None
+    before: FileRows | None
 
 
 class PendingChange(Generic[T_co]):
@@ -78,8 +76,9 @@ class PendingChange(Generic[T_co]):
 class CommitLine:
     """The changes to one file that wait, in order, while one thread leads."""
 
-    def __init__(self, path: str, options: EditOptions, begin: Callable[..., Editor]) -> None:
-        self._path, self._options, self._edit = path, options, begin
+    def __init__(self, path: str, begin: Callable[[float], Editor]) -> None:
+        """Take `begin`, which starts an edit and waits so many seconds for other writers."""
+        self._path, self._edit = path, begin
         self._changed = threading.Condition()
         self._waiting: list[PendingChange[object]] = []
         self._leader = 0  # the thread that leads
@@ -116,7 +115,7 @@ class CommitLine:
 
     def _refusal(self) -> LockedError:
         try:
-            self._edit(self._path, **self._options, wait=0).discard()
+            self._edit(0).discard()
         except LockedError as error:
             return error
         return LockedError(f"{self._path}: other changes took the whole time; try again")
@@ -124,7 +123,7 @@ class CommitLine:
     def lead(self, mine: PendingChange[object]) -> None:
         """Carry out all waiting changes, and let another thread lead."""
         try:
-            writer = self._edit(self._path, **self._options, wait=mine.seconds_left)
+            writer = self._edit(mine.seconds_left)
             _carry_out(writer, self._taken(mine), self._again)
         except BaseException as error:  # noqa: BLE001 - raised by result()
             mine.error = error
@@ -136,7 +135,7 @@ class CommitLine:
                 self._changed.notify_all()
 
     def _again(self) -> Editor:
-        return self._edit(self._path, **self._options, wait=seconds_to_wait(default=DOOR_WAIT))
+        return self._edit(seconds_to_wait(default=DOOR_WAIT))
 
     def _taken(self, mine: PendingChange[object]) -> list[PendingChange[object]]:
         """Remove and return the changes of the next commit in order, one's own among them."""
@@ -205,13 +204,14 @@ def _message(changes: list[PendingChange[object]]) -> str:
 class GroupCommits:
     """Commits of the threads of one process, by file; `begin` starts the edit of a file."""
 
-    def __init__(self, begin: Callable[..., Editor] = edit) -> None:
+    def __init__(self, begin: Callable[..., Editor] = Editor) -> None:
         self._edit = begin
         self._begin()
 
     def _begin(self) -> None:
         self._process, self._lock = os.getpid(), threading.Lock()
         self._lines: dict[str, CommitLine] = {}
+        self._writers: Lru[str, OpenWriter] = Lru(KEPT)
 
     def begin(
         self, path: StrPath, change: Callable[[Editor], T_co], *, message: str = "",
@@ -231,10 +231,23 @@ class GroupCommits:
             self._begin()
         name = os.path.realpath(path)
         with self._lock:
-            line = self._lines.setdefault(name, CommitLine(os.fspath(path), options, self._edit))
+            if (line := self._lines.get(name)) is None:
+                begin = partial(self._start, name, os.fspath(path), options)
+                line = self._lines[name] = CommitLine(os.fspath(path), begin)
         pending = PendingChange(line, change, message, seconds_to_wait(wait, DOOR_WAIT))
         line.join(pending)
         return pending
+
+    def release(self, path: StrPath) -> None:
+        """Drop the rows that are kept of a file between its commits."""
+        self._writers.drop(os.path.realpath(path))
+
+    def _start(self, name: str, path: str, options: EditOptions, wait: float) -> Editor:
+        """Start an edit of a file, from the rows of the last one if that was lately."""
+        if (writer := self._writers.get(name)) is None:
+            writer = OpenWriter(path, self._edit, **options)
+            self._writers.put(name, writer)
+        return writer.edit(wait=wait)
 
     def run(
         self, path: StrPath, change: Callable[[Editor], T_co], *, message: str = "",

@@ -302,6 +302,9 @@ class SegmentSections:
         shared = [self._read(place) for place in entry.fields]
         found: list[list[bytes | None]] = []
         for field, places in enumerate(zip(*rows, strict=True)):
+            if places.count(AS_DOCUMENT) == len(places):
+                found.append([shared[field]] * len(places))
+                continue
             texts = {
                 place: self._read(field_stretch(place)) for place in set(places) - {AS_DOCUMENT}
             }

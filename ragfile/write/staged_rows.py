@@ -228,10 +228,14 @@ class Staging:
     def carry_vectors(self, rows: np.ndarray | None, bare: np.ndarray) -> None:
         """Add the stored vectors of the chunks carried last; bare marks those without one."""
         self._note_bare(bare)
-        if rows is not None and not bare.all():
+        if not bare.all():
+            self.carry_all_vectors(rows if rows is None or not bare.any() else rows[~bare])
+
+    def carry_all_vectors(self, rows: np.ndarray | None) -> None:
+        """Add the stored vectors of the chunks carried last, all of which have one."""
+        if rows is not None:
             self.dim = rows.shape[1]
-            kept = rows[~bare] if bare.any() else rows
-            self._append_rows(np.ascontiguousarray(kept, dtype=self.dtype))
+            self._append_rows(np.ascontiguousarray(rows, dtype=self.dtype))
 
     def add_vectors(self, vectors: SomeVectors | None, count: int) -> None:
         """Add vectors for the chunks added last; None in a list marks a chunk without one."""

@@ -62,6 +62,10 @@ void rag_reader_entry(const struct rag_reader *reader, uint32_t i, struct rag_en
 void rag_reader_segment(const struct rag_reader *reader, uint32_t i,
                         struct rag_segment_record *segment);
 
+/* Sets kept[i] for each segment i whose record and sections are those that `older`, a generation of
+ * the same file, has, byte for byte by their hashes. */
+void rag_reader_kept(const struct rag_reader *reader, const struct rag_reader *older, bool *kept);
+
 /* Index of the entry with this name and segment, or -1. */
 int64_t rag_reader_find(const struct rag_reader *reader, const char *name, uint32_t segment);
 

@@ -55,7 +55,8 @@ struct rag_wait {
 enum rag_status rag_file_edit(const char *path, const struct rag_wait *wait, struct rag_file **file,
                               struct rag_fault *fault);
 
-/* Closes the file; removes it unless it was published. */
+/* Closes the file; removes it if it is new and was not published. Bytes that were written into an
+ * existing file stay, but only a sync or a map reports that they could not be written. */
 void rag_file_discard(struct rag_file *file);
 
 /* The pid of the process that is writing to path; 0 if there is none or the system cannot tell. */

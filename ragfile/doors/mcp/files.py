@@ -66,14 +66,14 @@ class Files:
 
     def edit(self, path: StrPath, **options: Unpack[BeginOptions]) -> Editor:
         """Start the next commit of a file, over the layers below it."""
-        from ragfile.opener import edit
+        from ragfile.opener import begin_edit
 
         if not self._over:
-            return edit(path, **options)
+            return begin_edit(path, **options)
         below = self.below
         for part in below:
             part.refresh()
-        return edit((*below, path), **options)
+        return begin_edit((*below, path), **options)
 
     @property
     def editing(self) -> dict[str, Any]:
