@@ -269,6 +269,9 @@ def _segment(reader: _core.Reader, record: _core.SegmentRecord, segment: RowSegm
         lexicons += zip(segment.field_names, segment.lexicon.fields or (), strict=True)
         _refuse(consistency.term_faults(segment))
         found["words"] = [_words(number, lexicon) for number, lexicon in lexicons]
+    if (positions := segment.positions) is not None:
+        _refuse(consistency.position_faults(segment))
+        found["positions"] = _positions(segment.lexicon, positions)
     return found
 
 
@@ -284,6 +287,16 @@ def _words(number: int | None, lexicon: _core.Lexicon) -> Found:
         rows, tfs = lexicon.rows(term)
         listed[term] = [list(pair) for pair in zip(rows.tolist(), tfs.tolist(), strict=True)]
     return {"field": number, "lengths": lexicon.lengths().tolist(), "terms": listed}
+
+
+def _positions(lexicon: _core.Lexicon, positions: _core.Positions) -> Found:
+    """Return the rows of each word, with its places in their texts."""
+    terms = {term: positions.places((term, False)) for term in lexicon.vocabulary()}
+    stops = {word: positions.places((word, True)) for word in positions.stop_words()}
+    return {
+        name: {word: [[row, at] for row, at in places if at] for word, places in lists.items()}
+        for name, lists in (("terms", terms), ("stop_words", stops))
+    }
 
 
 def _columns(segment: RowSegment) -> list[Found]:

@@ -32,7 +32,7 @@ NAME = rb"[A-Za-z0-9_.+@/]"
 # Checked here or in signatures.py and parity.py; N is a field's number.
 KNOWN = (
     "vector", "keyword", "rag.keys", "rag.shadow", "rag.planes", "rag.clusters", "rag.clustered",
-    "rag.terms", "rag.postings", "rag.terms.N", "rag.postings.N", "rag.chunks", "rag.documents",
+    "rag.terms", "rag.postings", "rag.positions", "rag.terms.N", "rag.postings.N", "rag.chunks", "rag.documents",
     "rag.ids", "rag.text", "rag.meta", "rag.bare", "rag.sample", "rag.fine", "rag.columns",
     "rag.tombs", "rag.gone", "rag.sections", "rag.config", "rag.merged", "rag.stale",
     "rag.hidden", "rag.origin",
@@ -1300,6 +1300,12 @@ def read_segment(data, row, segment, parts):
         found["words"] = [lexicon(parts, suffix, rows) for suffix in suffixes]
         need("rag.terms" in parts, row, "L.7", "fields without the whole")
         own_lengths(found["words"], *of(parts, "rag.terms"))
+    if "rag.positions" in parts:
+        at = of(parts, "rag.positions")[1]
+        need("words" in found, at, "L.8", "positions without terms")
+        found["positions"] = positions(
+            *of(parts, "rag.positions"), found["words"][0]["terms"], rows
+        )
     return found
 
 
@@ -1543,6 +1549,130 @@ def code_of(tf, norm, scale):
 
 def tf_of(code, norm, scale):
     return next((t for t in range(1, 255) if code_of(t, norm, scale) >= code), 255)
+
+
+# L.8: the places of words in texts.
+
+
+class Bits:
+    """The bits of a group, from the highest of its first byte on."""
+
+    def __init__(self, raw, at, rule):
+        self.raw, self.place, self.rule = raw, at, rule
+        self.bits, self.at = int.from_bytes(raw, "big"), 0
+
+    def take(self, count):
+        self.at += count
+        left = 8 * len(self.raw) - self.at
+        need(left >= 0, self.place, self.rule, "a group ends within a code")
+        return self.bits >> left & (1 << count) - 1
+
+    def rice(self, low):
+        zeros = 0
+        while not self.take(1):
+            zeros += 1
+        return zeros << low | self.take(low)
+
+    def below(self, range_):
+        """Return one of the numbers 0 to range_ - 1."""
+        if range_ == 1:
+            return 0
+        width = (range_ - 1).bit_length()
+        shorter = 2**width - range_
+        low = (range_ - shorter) // 2
+        found = self.take(width - 1)
+        if found < shorter:
+            return found + low
+        found = (found << 1 | self.take(1)) - 2 * shorter
+        return found if found < low else found + shorter
+
+
+def places(bits, count, first, end):
+    """Return `count` ascending numbers in [first, end)."""
+    if not count:
+        return []
+    half = count // 2
+    middle = first + half + bits.below(end - first - count + 1)
+    before = places(bits, half, first, middle)
+    return [*before, middle, *places(bits, count - half - 1, middle + 1, end)]
+
+
+def place_list(raw, at, rows, words, count):
+    """Return [[row, numbers]] of a word. `rows` are those of its postings; None for a stop word."""
+    need(raw and raw[0] < 16 and raw[0] & 7 <= 6, at, "L.8", "an unknown head of a list")
+    rice, can_lack, next_ = raw[0] & 7, raw[0] >> 3, 1
+    groups, first, heads = -(-count // 64), 0, []
+    for group in range(groups):
+        step, next_ = varint(raw, next_) if rows is None else (0, next_)
+        need(step or not group or rows is not None, at, "L.8", "rows do not ascend")
+        first += step
+        size, next_ = varint(raw, next_) if group + 1 < groups else (None, next_)
+        heads.append((first, size))
+    found = []
+    for group, (first, size) in enumerate(heads):
+        stop = len(raw) if size is None else next_ + size
+        need(stop <= len(raw), at, "L.8", "a group lies outside of its list")
+        bits, next_ = Bits(raw[next_:stop], at, "L.8"), stop
+        held = [first] if rows is None else rows[64 * group : 64 * group + 64]
+        gaps = (len(words) // count).bit_length() - 1
+        while rows is None and len(held) < min(64, count - 64 * group):
+            held.append(held[-1] + 1 + bits.rice(gaps))
+        need(held[-1] < len(words), at, "L.8", "a row that is not there")
+        for row in held:
+            number = bits.rice(rice) + (not can_lack)
+            need(number <= words[row], at, "L.8", "a row with fewer words than positions")
+            found.append([row, places(bits, number, 0, words[row])])
+    return found
+
+
+def positions(part, at, terms, rows):
+    """L.8: the rows of each word, with its numbers in their texts."""
+    need(len(part) >= 80 and part[:8] == b"RAGPOS1\0", at, "L.8", "no RAGPOS1")
+    there, known, size, stops_at, stops, width, dictionary = struct.unpack_from("<4Q2IQ", part, 8)
+    need(there == rows, at + 8, "L.8", "another number of rows")
+    need(known == len(terms), at + 16, "L.8", "another number of terms")
+    need(width in (1, 2, 4), at + 44, "L.8", "a number of words has 1, 2 or 4 bytes")
+    blocks = -(-known // 16)
+    first = 64 + 8 * blocks
+    listed = align(first + rows * width, 8)
+    lists = align(listed + dictionary, 8)
+    need(lists + size + 16 == len(part), at, "L.8", "the parts do not fill the section")
+    words = struct.unpack_from(f"<{rows}{' BH I'[width]}", part, first)
+    starts = [*struct.unpack_from(f"<{blocks}Q", part, 64), stops_at]
+    need(starts == sorted(starts) and stops_at <= size, at + 64, "L.8", "a block lies outside")
+    found, names = {"terms": {}, "stop_words": {}}, list(terms)
+    for block, start in enumerate(starts[:-1]):
+        here, sizes = lists + start, []
+        for _ in names[16 * block : 16 * block + 16]:
+            one, here = varint(part, here)
+            sizes.append(one)
+        need(
+            here + sum(sizes) <= lists + starts[block + 1], at + start, "L.8", "a list lies outside"
+        )
+        for name, one in zip(names[16 * block :], sizes, strict=False):
+            held, raw = [row for row, _ in terms[name]], part[here : here + one]
+            told = place_list(raw, at + here, held, words, len(held)) if one else []
+            found["terms"][name], here = [pair for pair in told if pair[1]], here + one
+    here, place = lists + stops_at, listed
+    for _ in range(stops):
+        end = place + 1 + part[place]
+        need(end < listed + dictionary, at + place, "L.8", "a stop word lies outside")
+        name = part[place + 1 : end].decode()
+        count, place = varint(part, end)
+        one, place = varint(part, place)
+        need(0 < count <= rows, at + place, "L.8", "a stop word in more rows than there are")
+        found["stop_words"][name] = place_list(
+            part[here : here + one], at + here, None, words, count
+        )
+        here += one
+    need(place == listed + dictionary, at + listed, "L.8", "the dictionary has another size")
+    need(here == lists + size, at + lists, "L.8", "the lists have another size")
+    numbers = [[] for _ in words]
+    for row, some in itertools.chain(*(w for kind in found.values() for w in kind.values())):
+        numbers[row] += some
+    whole = all(sorted(n) == [*range(size)] for n, size in zip(numbers, words, strict=True))
+    need(whole, at, "L.8", "a word of a text is in two lists or in none")
+    return found
 
 
 def fine(parts):

@@ -22,7 +22,7 @@ ROOMS = {
     "shared": ["status", "machine", "section", "bits"],
     "files": ["files", "container", "writer", "parity", "pairs"],
     "records": ["streams", "compression", "records", "columns", "formats"],
-    "text": ["words", "bm25", "frequencies"],
+    "text": ["words", "bm25", "positions", "frequencies"],
     "vectors": ["matrix", "shadows", "clusters", "search", "sample", "fusion", "model"],
 }  # fmt: skip
 PREAMBLE = """\

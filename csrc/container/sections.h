@@ -16,6 +16,7 @@ static const char *const section_names[] = {
     "rag.clustered",
     "rag.terms",
     "rag.postings",
+    "rag.positions",
     "rag.chunks",
     "rag.documents",
     "rag.ids",

@@ -24,6 +24,7 @@
 #include "ragfile/sample.h"
 #include "ragfile/words.h"
 #include "ragfile/bm25.h"
+#include "ragfile/positions.h"
 #include "ragfile/frequencies.h"
 #include "ragfile/fusion.h"
 #include "ragfile/model.h"

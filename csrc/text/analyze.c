@@ -285,7 +285,7 @@ static void emit_pieces(struct analysis *a, const uint8_t *from) {
         end = piece_end(at, a->at);
         const size_t size = (size_t)(end - at);
         for (size_t i = 0; i < size; i++) piece[i] = ascii_word[at[i]];
-        if (size > 1) emit(a, piece, size, RAG_WORD_PART, at, end);
+        if (size > 1) emit(a, piece, size, RAG_WORD_PIECE, at, end);
     }
 }
 

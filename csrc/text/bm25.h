@@ -215,6 +215,7 @@ struct rag_lexicon {
 
 /* A term's entry in the dictionary; df is 0 if the segment lacks the term. */
 struct rag_bm25_entry {
+    uint64_t number;       /* of the term, in order */
     uint64_t df, at, size; /* list in rag.postings */
     uint32_t row, tf;      /* df == 1 */
 };

@@ -217,12 +217,16 @@ static enum rag_status find_in_block(const struct rag_lexicon *lexicon, uint64_t
                                      int *order, struct rag_fault *fault) {
     struct walk walk;
     enum rag_status status = open_block(lexicon, block, &walk, fault);
-    for (bool first = true; !status; first = false) {
+    uint64_t number = block * LEX_BLOCK;
+    for (bool first = true; !status; first = false, number++) {
         status = next_entry(lexicon, &walk, entry, fault);
         if (status || !entry->df) break;
         const int here = compare_terms(walk.text, walk.size, term, size);
         if (first) *order = here;
-        if (here == 0) return RAG_OK;
+        if (here == 0) {
+            entry->number = number;
+            return RAG_OK;
+        }
         if (here > 0) break;
     }
     entry->df = 0;

@@ -45,7 +45,7 @@ struct rag_vocabulary *rag_phrase_vocabulary(struct rag_phrase *phrase) {
 
 static void append_word(void *context, const struct rag_word *word) {
     struct rag_phrase *phrase = context;
-    if (word->kind == RAG_WORD_WHOLE) return;
+    if (word->kind != RAG_WORD_PART) return;
     const uint32_t id =
         rag_bm25_vocabulary_word(&phrase->vocabulary, word->bytes, word->size, word->kind);
     if (id == LEX_NO_STRING) return;

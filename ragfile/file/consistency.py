@@ -44,7 +44,7 @@ def disagreements(archive: CheckedRows) -> list[Fault]:
     for segment in archive.segments:
         for look in (
             _streams, _records, _vectors, bare_faults, term_faults, shadow_faults, sample_faults, fine_faults,
-            column_faults, gone_faults,
+            column_faults, gone_faults, position_faults,
         ):  # fmt: skip
             try:
                 faults += look(segment)
@@ -217,6 +217,13 @@ def term_faults(segment: RowSegment) -> Iterator[Fault]:
     if len(wrong):
         what = f"row {wrong[0]} of segment {segment.number} has other lengths than its fields"
         yield _fault(what, "rag.terms")
+
+
+def position_faults(segment: RowSegment) -> Iterable[Fault]:
+    """Check that each word of each text has one position."""
+    if segment.positions is not None:
+        segment.positions.check_all()
+    return ()
 
 
 def shadow_faults(segment: RowSegment) -> Iterable[Fault]:

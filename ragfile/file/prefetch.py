@@ -5,6 +5,7 @@ Without these plans everything works block by block; with them a question costs 
     tables    all but texts and vectors, where that is little                        the first question
     terms     rag.terms whole, the block hashes of rag.postings, deletions          the first question by words
     lists     the posting lists of the question's terms
+    positions what precedes the lists of rag.positions, then the lists of a phrase's words
     vectors   the shadow whole, the head and the block hashes of vector             the first question by vector
     passages  chunk records → documents and ids → their bytes, texts and metadata
 """
@@ -114,6 +115,26 @@ def lists_of(segments: Segments, queries: _core.Queries, by_field: bool = False)
             names = (f"rag.postings.{name}" for name in segment.field_names)
             parts += zip(map(segment.section, names), segment.lexicon.fields or (), strict=True)
         wants += [(section, *lexicon.place(term)) for section, lexicon in parts for term in asked]
+    _core.ready(wants)
+
+
+def positions(segments: Segments, words: Sequence[tuple[str, bool]]) -> None:
+    """Fetch the positions of the words of a phrase, and the postings of its terms."""
+    if not _elsewhere(segments):
+        return
+    having = [segment for segment in segments if segment.has("rag.positions")]
+    sections = [(segment, segment.section("rag.positions")) for segment in having]
+    _core.ready([(section, 0, _core.POSITIONS_HEAD) for _, section in sections])
+    opened = [(segment, segment.positions) for segment in having]
+    places = [(segment, found) for segment, found in opened if found is not None]
+    _core.ready([(s.section("rag.positions"), 0, found.lists_at) for s, found in places])
+    wants: list[Want] = []
+    for segment, found in places:
+        section, postings = segment.section("rag.positions"), segment.section("rag.postings")
+        wants += [(section, *found.place(word)) for word in words]
+        wants += [
+            (postings, *segment.lexicon.place(word)) for word, is_stop in words if not is_stop
+        ]
     _core.ready(wants)
 
 

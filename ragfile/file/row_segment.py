@@ -143,6 +143,7 @@ class RowSegment:
     _view: Floats | None
     _matrix: _core.Matrix | None
     _lexicon: _core.Lexicon | None
+    _positions: _core.Positions | None
     _fields: dict[int, Metadata]
 
     def __init__(self, reader: _core.Reader, record: _core.SegmentRecord, base: int) -> None:
@@ -152,6 +153,7 @@ class RowSegment:
         self.room = KEPT
         self._records = self._texts = self._meta = self._alive = self._bare = None
         self._layout = self._view = self._matrix = self._lexicon = None
+        self._positions = None
         self.metric, self._fields = "cosine", {}
         self.brought: set[str] = set()  # names of one-time plans (see prefetch) that have run
 
@@ -485,6 +487,13 @@ class RowSegment:
                 )
             self._lexicon = lexicon
         return self._lexicon
+
+    @property
+    def positions(self) -> _core.Positions | None:
+        """Return the positions of words in texts, None without them."""
+        if self._positions is None and (section := self.section("rag.positions")) is not None:
+            self._positions = _core.Positions(section, self.lexicon)
+        return self._positions
 
     @property
     def field_names(self) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ are stemmed.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, Protocol, Self, cast
 
@@ -94,6 +94,8 @@ class Analysis:
         k1: How soon repetitions of a term stop adding to the score, 0 to 1000. Default: 1.2.
         b: How much long rows are penalised, 0 to 1. Default: 0.75.
         pieces: Whether the parts of identifiers are indexed, too: "pod" finds getPodStatus.
+        positions: Whether the index has the place of each word in the text, which phrases are found
+            by; without them, phrases are looked for in the texts.
 
     Raises:
         ValueError: A choice is unknown or out of range.
@@ -106,6 +108,7 @@ class Analysis:
     k1: float = 1.2
     b: float = 0.75
     pieces: bool = True
+    positions: bool = field(default=True, compare=False)  # they change no answer
 
     def __post_init__(self) -> None:
         if self.accents not in ("keep", "strip"):
@@ -151,13 +154,19 @@ class Analysis:
         return names.index("text") if "text" in names else 0
 
     @property
+    def placed_field(self) -> int:
+        """The number of the field whose words have positions, the text; -1 for none."""
+        names = [name for name, _ in self.fields]
+        return names.index("text") if self.positions and "text" in names else -1
+
+    @property
     def own_fields(self) -> tuple[int, ...]:
         """The numbers of the fields that have their own lists beside those of the whole row."""
         return tuple(i for i in range(len(self.fields)) if i != self.rest)
 
     def of_field(self, number: int) -> Analysis:
         """Return the analysis for the lists of one field, with the weight 1."""
-        return replace(self, fields=((self.fields[number][0], 1),))
+        return replace(self, fields=((self.fields[number][0], 1),), positions=False)
 
     @property
     def built_weights(self) -> tuple[int, ...]:
@@ -250,6 +259,8 @@ class Analysis:
         return (
             f"analyzer={ANALYZERS[self.pieces]}\nunicode={unicode_version}\naccents={self.accents}\nstemmer={self.stemmer}\n"
             f"stop_words={listed}\nfields={','.join(f'{name}:{weight}' for name, weight in self.fields)}\n"
+            + "positions=yes\n"
+            * self.positions
         )
 
     @classmethod
@@ -277,6 +288,7 @@ class Analysis:
             k1=k1,
             b=b,
             pieces=values["analyzer"] == ANALYZERS[True],
+            positions=values.get("positions") == "yes",
         )
 
 

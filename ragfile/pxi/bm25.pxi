@@ -219,6 +219,7 @@ cdef class LexicalBuilder:
     cdef object reduce
     cdef object analysis
     cdef tuple weights
+    cdef int placed  # the number of the field whose words have positions; -1 for none
     cdef size_t waiting
     cdef readonly uint64_t rows
 
@@ -230,6 +231,7 @@ cdef class LexicalBuilder:
         spill.context = <void *>self.spill
         self.analysis = analysis
         self.weights = analysis.weights
+        self.placed = analysis.placed_field
         self.reduce = analysis.reducer()
         self.builder = rag_lexical_builder_new(analysis.k1, analysis.b,
                                                rules_of(analysis.strip_accents, analysis.pieces),
@@ -254,14 +256,14 @@ cdef class LexicalBuilder:
         self.waiting = 0
         return self.verify(status, &fault)
 
-    cdef int add_text(self, text, uint32_t weight) except -1:
+    cdef int add_text(self, text, uint32_t weight, bint is_placed) except -1:
         cdef rag_fault fault
         cdef rag_status status
         cdef size_t size
         cdef list kept = []
         cdef const uint8_t *at = utf8(text, &size, kept)
         with nogil:
-            status = rag_lexical_builder_text(self.builder, at, size, weight, &fault)
+            status = rag_lexical_builder_text(self.builder, at, size, weight, is_placed, &fault)
         self.waiting += size
         return self.verify(status, &fault)
 
@@ -273,24 +275,31 @@ cdef class LexicalBuilder:
             raise ValueError("the builder is finished")
         for row in rows:
             if isinstance(row, (str, bytes)):
-                self.add_text(row, self.weights[0])
+                self.add_text(row, self.weights[0], self.placed == 0)
             else:
                 if len(row) != len(self.weights):
                     raise ValueError(f"a row has {len(self.weights)} fields, not {len(row)}")
-                for text, weight in zip(row, self.weights):
+                for number, text in enumerate(row):
                     if text is not None:
-                        self.add_text(text, weight)
+                        self.add_text(text, self.weights[number], self.placed == number)
             self.verify(rag_lexical_builder_end_row(self.builder, &fault), &fault)
             self.rows += 1
             if self.waiting >= BATCH_BYTES:
                 self.commit()
 
-    def finish(self, write_postings, write_terms):
+    def finish(self, write_postings, write_terms, write_positions=None):
         """Write rag.postings, then rag.terms, each through a callable that takes bytes. Ends the
-        builder."""
+        builder.
+
+        `write_positions`, if given, is two callables for rag.positions: for its lists, and for all
+        that precedes them in the section.
+        """
         cdef rag_fault fault
         cdef rag_status status
         cdef rag_sink postings, terms
+        cdef rag_position_sinks positions
+        cdef const rag_position_sinks *positions_at = NULL
+        cdef ByteSink lists_sink, front_sink
         if self.builder == NULL:
             raise ValueError("the builder is finished")
         self.commit()
@@ -301,14 +310,22 @@ cdef class LexicalBuilder:
         postings.write = terms.write = write_bytes
         postings.context = <void *>postings_sink
         terms.context = <void *>terms_sink
+        sinks = [postings_sink, terms_sink]
+        if write_positions is not None:
+            lists_sink, front_sink = ByteSink(write_positions[0]), ByteSink(write_positions[1])
+            positions.lists.write = positions.front.write = write_bytes
+            positions.lists.context = <void *>lists_sink
+            positions.front.context = <void *>front_sink
+            positions_at = &positions
+            sinks += [lists_sink, front_sink]
         with nogil:
             status = rag_lexical_builder_finish(self.builder, config_at, config_size, postings,
-                                                terms, &fault)
+                                                terms, positions_at, &fault)
         rag_lexical_builder_free(self.builder)
         self.builder = NULL
-        for raised in (postings_sink.raised, terms_sink.raised):
-            if raised is not None:
-                raise raised
+        for sink in sinks:
+            if (<ByteSink>sink).raised is not None:
+                raise (<ByteSink>sink).raised
         self.verify(status, &fault)
 
 
@@ -516,6 +533,7 @@ cdef class Phrase:
     cdef rag_phrase *phrase
     cdef Asker asker
     cdef list words
+    cdef bint is_used
 
     def __cinit__(self, Asker asker not None, words):
         self.asker, self.words = asker, list(words)
@@ -529,10 +547,11 @@ cdef class Phrase:
         cdef list kept = []
         cdef size_t size
         cdef const uint8_t *at
-        rag_phrase_free(self.phrase)
-        self.phrase = rag_phrase_new(self.asker.rules & RAG_STRIP_ACCENTS)
-        if self.phrase == NULL:
+        cdef rag_phrase *phrase = rag_phrase_new(self.asker.rules & RAG_STRIP_ACCENTS)
+        if phrase == NULL:
             raise MemoryError
+        rag_phrase_free(self.phrase)
+        self.phrase = phrase
         for word in self.words:
             at = utf8(word, &size, kept)
             check(rag_phrase_word(self.phrase, at, size, &fault), &fault)
@@ -541,12 +560,18 @@ cdef class Phrase:
     def found(self, texts):
         """Return one byte for each text: 1 if it has the phrase. Calls share what they learn about
         words."""
+        if self.is_used or rag_vocabulary_size(rag_phrase_vocabulary(self.phrase)) > CACHED_WORDS:
+            self.begin()
+        self.is_used = True  # until the end: an exception leaves texts and words of this call
+        found = self.looked_up(texts)
+        self.is_used = False
+        return found
+
+    cdef object looked_up(self, texts):
         cdef rag_fault fault
         cdef list kept = []
         cdef size_t size
         cdef const uint8_t *at
-        if rag_vocabulary_size(rag_phrase_vocabulary(self.phrase)) > CACHED_WORDS:
-            self.begin()
         for text in texts:
             at = utf8(text, &size, kept)
             check(rag_phrase_text(self.phrase, at, size, &fault), &fault)
@@ -1200,3 +1225,114 @@ def ranked(rows, scores, size_t k):
         check(rag_rank(&rows_view[0], &scores_view[0], rows_view.shape[0], k, &kept, &fault),
               &fault)
     return rows[:kept], scores[:kept]
+
+
+# ---------------------------------------------------------------------------------------- positions
+
+
+cdef void collect_places(void *context, uint32_t row, const uint32_t *at,
+                         uint32_t count) noexcept with gil:
+    (<list>context).append((row, [at[i] for i in range(count)]))
+
+
+cdef void collect_stop(void *context, const uint8_t *word, size_t size) noexcept with gil:
+    (<list>context).append((<const char *>word)[:size].decode("utf-8", "replace"))
+
+
+POSITIONS_HEAD = 64
+
+
+cdef class Positions:
+    """Where the words of a segment's texts are: the section rag.positions, searched in place.
+
+    A word is a pair: its term and False, or a stop word itself and True.
+    """
+
+    cdef rag_positions *positions
+    cdef Section section
+    cdef Lexicon lexicon
+
+    def __cinit__(self, Section section not None, Lexicon lexicon not None):
+        cdef rag_fault fault
+        self.section, self.lexicon = section, lexicon
+        check(rag_positions_open(&section.guard, lexicon.lexicon, &self.positions, &fault), &fault)
+
+    def __dealloc__(self):
+        rag_positions_close(self.positions)
+
+    def phrase(self, words):
+        """Return the rows that have the words side by side, as uint64 words of a bit each."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef list kept = []
+        cdef size_t i, count = len(words)
+        cdef rag_place_word *marks = <rag_place_word *>calloc(count + 1, sizeof(rag_place_word))
+        cdef uint64_t[::1] view
+        found = numpy.zeros((self.lexicon.info.rows + 63) // 64 + 1, numpy.uint64)
+        view = found
+        try:
+            if marks == NULL:
+                raise MemoryError
+            for i, word in enumerate(words):
+                self.mark(word, &marks[i], kept)
+            with nogil:
+                status = rag_positions_phrase(self.positions, marks, count, &view[0], &fault)
+            check(status, &fault)
+        finally:
+            free(marks)
+        return found[: (self.lexicon.info.rows + 63) // 64]
+
+    cdef int mark(self, word, rag_place_word *into, list kept) except -1:
+        text, is_stop = word
+        into.bytes = utf8(text, &into.size, kept)
+        into.is_stop = is_stop
+        return 0
+
+    def places(self, word):
+        """Return (row, positions) of each row of a word."""
+        cdef rag_fault fault
+        cdef rag_place_word mark
+        cdef list found = [], kept = []
+        self.mark(word, &mark, kept)
+        check(rag_positions_list(self.positions, &mark, collect_places, <void *>found, &fault),
+              &fault)
+        return found
+
+    def check_all(self):
+        """Check that each word of each text is in exactly one list."""
+        cdef rag_fault fault
+        cdef rag_status status
+        with nogil:
+            status = rag_positions_check(self.positions, &fault)
+        check(status, &fault)
+
+    def stop_words(self):
+        """Return the stop words that have positions, in byte order."""
+        cdef rag_fault fault
+        cdef list found = []
+        check(rag_positions_stops(self.positions, collect_stop, <void *>found, &fault), &fault)
+        return found
+
+    def words(self, uint64_t row):
+        """Return how many words the text of a row has."""
+        cdef rag_fault fault
+        cdef uint32_t count = 0
+        check(rag_positions_words(self.positions, row, &count, &fault), &fault)
+        return count
+
+    def place(self, word):
+        """Return (offset, size) of a word's list in the section; size 0 if it has no list."""
+        cdef rag_fault fault
+        cdef rag_place_word mark
+        cdef uint64_t at = 0, size = 0
+        cdef list kept = []
+        self.mark(word, &mark, kept)
+        check(rag_positions_place(self.positions, &mark, &at, &size, &fault), &fault)
+        return at, size
+
+    @property
+    def lists_at(self):
+        """The offset of the lists: what precedes them finds each."""
+        return rag_positions_lists_at(self.positions)

@@ -6,7 +6,7 @@
 
 Operators select rows before anything is ranked, so the rest of the search stays exact. Words are compared as the index
 does, by their stems. A star or a tilde stands for the WIDEST commonest matching terms of the dictionary. Phrases are
-looked for in the texts of the passages that contain all their words.
+found by the positions of words; in a file without them, in the texts of the passages that contain all their words.
 
 A question is parsed with the dictionary of the whole collection. The rows of an operator are found where they are: each
 shard of a dataset answers for its own.
@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from ragfile import _core
+from ragfile.file import prefetch
 from ragfile.ground.cancellation import steps
 
 if TYPE_CHECKING:
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ragfile.file.row_segment import RowSegment
     from ragfile.search.file_rows import FileRows
     from ragfile.search.question import Question
     from ragfile.search.rows import Dictionary, SearchedRows
@@ -71,9 +73,11 @@ def applied(base: SearchedRows, question: Question) -> Question:
         ),
         tags_any=(), tags_all=(), without=None, query_syntax=False,
     )  # fmt: skip
+    words = " ".join(parsed.words)
     if parsed.terms:
-        words = [" ".join(parsed.words)]
-        found.queries = base.queries(words, question.fields, parsed.terms, question.notes)
+        found.queries = base.queries([words], question.fields, parsed.terms, question.notes)
+    elif any(sign.kind == "phrase" and not sign.is_excluded for sign in parsed.signs):
+        found.is_unranked = not base.lexicon.terms(words)
     return found
 
 
@@ -214,21 +218,37 @@ class _RowFinder:
 
     def _looked_up(self, words: list[str]) -> NDArray[np.bool_]:
         terms = self.lexicon.asker.terms_of(words)
-        mask = np.ones(self.rows.count, bool)
+        marks = [(term or word, not term) for term, word in zip(terms, words, strict=True)]
+        mask = np.zeros(self.rows.count, bool)
+        is_term = len(words) == 1 and bool(terms[0])  # found in all fields, like a word with a plus
+        prefetch.positions(self.segments, marks)
+        phrase = None
+        for segment in steps(self.segments):
+            held = mask[segment.base : segment.base + segment.rows]
+            if segment.positions is not None and not is_term:
+                held[:] = _core.flags_of(segment.positions.phrase(marks), segment.rows)
+                continue
+            held[:] = self._with_terms(segment, terms)
+            if not is_term:
+                phrase = phrase or _core.Phrase(self.lexicon.asker, words)
+                _read_texts(segment, phrase, held)
+        return self.rows.alive(mask)
+
+    def _with_terms(self, segment: RowSegment, terms: list[str]) -> NDArray[np.bool_]:
+        """Return bool[rows] of the live rows of a segment that have all terms."""
+        alive = self.rows.alive(np.ones(self.rows.count, bool))
+        mask = alive[segment.base : segment.base + segment.rows]
         for term in dict.fromkeys(filter(None, terms)):
-            mask &= self._rows(term)
-        mask = self.rows.alive(mask)
-        if len(words) > 1 or not terms[0]:  # a stop word is in no index
-            self._read_texts(words, mask)
+            here = np.zeros(segment.rows, bool)
+            here[segment.lexicon.rows(term)[0]] = True
+            mask &= here
         return mask
 
-    def _read_texts(self, words: list[str], mask: NDArray[np.bool_]) -> None:
-        """Clear the rows of a mask whose texts do not have the words side by side."""
-        phrase = _core.Phrase(self.lexicon.asker, words)
-        for segment in self.segments:
-            held = mask[segment.base : segment.base + segment.rows]
-            rows = np.flatnonzero(held)
-            for first in steps(range(0, len(rows), TEXTS)):
-                some = rows[first : first + TEXTS]
-                texts = [text for row in some.tolist() for text in segment.passage(row)]
-                held[some] = np.frombuffer(phrase.found(texts), bool)
+
+def _read_texts(segment: RowSegment, phrase: _core.Phrase, held: NDArray[np.bool_]) -> None:
+    """Clear the rows of a segment whose texts do not have the words of a phrase side by side."""
+    rows = np.flatnonzero(held)
+    for first in steps(range(0, len(rows), TEXTS)):
+        some = rows[first : first + TEXTS]
+        texts = [text for row in some.tolist() for text in segment.passage(row)]
+        held[some] = np.frombuffer(phrase.found(texts), bool)

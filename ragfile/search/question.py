@@ -127,6 +127,7 @@ class Question:
     is_whole: bool = False  # the answer is all candidates
     ranks_code: bool = False  # by the paths of source code, too; set from the file that is asked
     query_syntax: bool = DEFAULTS["query_syntax"]
+    is_unranked: bool = False  # phrases of stop words alone: no word ranks the rows that have them
     fields: dict[str, int] | None = DEFAULTS["fields"]
     effort: float = DEFAULTS["effort"]
     recall: Recall | None = None  # None with an effort of 1, which misses nothing

@@ -25,7 +25,7 @@ from ragfile.search.retriever_fusion import Part, Ranked
 if TYPE_CHECKING:
     from ragfile.search.question import Notes, Question
     from ragfile.search.question_vectors import QuestionVectors
-    from ragfile.search.rows import SearchedRows, Selection
+    from ragfile.search.rows import Found, SearchedRows, Selection
     from ragfile.types import Floats
 else:
     Notes = deferred("ragfile.search.question", "Notes")
@@ -141,7 +141,9 @@ class Retrieval:
     ) -> Ranked:
         """Return the answer of one retriever, or of none."""
         depth = max(question.depth, question.wanted)
-        if has_words:
+        if has_words and question.is_unranked:
+            found = self._listed(chosen, depth, question.notes)
+        elif has_words:
             found = self.rows.match(
                 question.texts, depth, chosen, question.threads, queries=question.queries,
                 fields=question.fields, notes=question.notes,
@@ -153,6 +155,16 @@ class Retrieval:
         name = "bm25" if has_words else "vector"
         question.notes.note(name)
         return retriever_fusion.alone(name, found)
+
+    def _listed(self, chosen: Selection, depth: int, notes: Notes) -> Found:
+        """Return the first rows that a question of one text may find, all with the score 0."""
+        mask = self.rows.flags(chosen, notes)
+        assert mask is not None  # a phrase selects rows
+        listed = np.flatnonzero(mask)[:depth]
+        rows = np.full((1, depth), -1, np.int64)
+        scores = np.full((1, depth), np.nan, np.float32)
+        rows[0, : len(listed)], scores[0, : len(listed)] = listed, 0.0
+        return rows, scores
 
     def retrievers(self, question: Question) -> Retrievers:
         """Return the retrievers that can run for a question."""

@@ -11,14 +11,14 @@ from ragfile.ingest.analysis import PAGE_FIELDS, Analysis
 if TYPE_CHECKING:
     from typing import Any
 
-UNRECORDED = Analysis()  # of a file without rows that records none
+UNRECORDED = Analysis(positions=False)  # of a file without rows that records none
 # Of new files. A title from front matter is only in the header path, which BM25 therefore reads.
 PAGES = Analysis(fields=PAGE_FIELDS)
 
 
 def analysis_record(analysis: Analysis | None) -> dict[str, Any]:
     """Return the configuration entry of an analysis, empty for the one that needs none."""
-    if analysis is None or analysis == UNRECORDED:
+    if analysis is None or (analysis == UNRECORDED and not analysis.positions):
         return {}
     words = analysis.record(_core.unicode_version())
     return {"analysis": {"words": words, "k1": analysis.k1, "b": analysis.b}}

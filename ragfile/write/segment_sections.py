@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -36,6 +36,13 @@ SUMS_MOST = 160 << 10  # limit on the checksums' bytes, calculated for uncompres
 GATHER_ROWS = 8192
 LEAN_ROWS = 256  # below, comparing all vectors takes a few microseconds more than their shadow does
 LEXICAL_MEMORY = 128 << 20  # postings beyond it are sorted on disk
+
+
+class PositionsPile(NamedTuple):
+    """The section rag.positions, which is made while rag.postings is written."""
+
+    front: bytearray
+    lists: Pile
 
 
 class SegmentSections:
@@ -170,7 +177,11 @@ class SegmentSections:
             self._write_meta(len(by_id))
         self._write_tables(rows, by_id)
         self._grain()
-        terms = None if self.lexicon is None else self._write_postings(self.lexicon, "", rows)
+        positions = self._positions_pile()
+        terms = (
+            None if self.lexicon is None
+            else self._write_postings(self.lexicon, "", rows, positions)
+        )  # fmt: skip
         if self.is_for_web:
             self._write_meta(len(by_id))
         if terms is not None:
@@ -179,6 +190,9 @@ class SegmentSections:
         for number, lexicon in self.own_fields:
             terms = self._write_postings(lexicon, f".{number}", rows)
             self._section(f"rag.terms.{number}", rows, [terms])
+        if positions is not None:
+            self._section("rag.positions", rows, [positions.front, *positions.lists.blocks()])
+            positions.lists.close()
         if self.keywords is not None:
             at = self.file.begin("keyword", self.segment)
             self.keywords.write(at, self.file.write)
@@ -324,11 +338,21 @@ class SegmentSections:
         stream.finish()
         self.file.end(documents)
 
-    def _write_postings(self, lexicon: _core.LexicalBuilder, suffix: str, rows: int) -> bytearray:
+    def _positions_pile(self) -> PositionsPile | None:
+        """Return a place for the positions of words, if the file has them."""
+        if self.lexicon is None or self.analysis is None or self.analysis.placed_field < 0:
+            return None
+        return PositionsPile(bytearray(), Pile(self.staging.folder))
+
+    def _write_postings(
+        self, lexicon: _core.LexicalBuilder, suffix: str, rows: int,
+        positions: PositionsPile | None = None,
+    ) -> bytearray:  # fmt: skip
         """Write postings, and return their terms."""
         terms = bytearray()
         self.file.begin(f"rag.postings{suffix}", self.segment)
-        lexicon.finish(self.file.write, terms.extend)
+        placed = positions and (positions.lists.append, positions.front.extend)
+        lexicon.finish(self.file.write, terms.extend, placed)
         self.file.end(rows)
         return terms
 

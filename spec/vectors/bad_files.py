@@ -38,6 +38,7 @@ from pieces import (
     lexicons,
     matrix,
     patched,
+    placed,
     plain,
     sample,
     section_list,
@@ -1001,6 +1002,32 @@ def lexical():
     )
 
 
+def positions():
+    """Places of words in two rows, `the red fox` and `red red`."""
+    sections, _ = placed([["the", "red", "fox"], ["red", "red"]], {"the", "of"})
+    good = sections[2][3]
+
+    def made(case, note, *patches, cut=0):
+        data = patched(good, *patches)[: len(good) - cut]
+        held = [*sections[:2], ("rag.positions", 1, 0, data, 2)]
+        return f"1-positions-{case}", bad(
+            File().commit(held, rows=[(1, 2, 2)]).bytes(), None, "L.8", note
+        )
+
+    lists = 64 + 8 + 8 + 8
+    yield made("magic", "no RAGPOS1", (0, b"r"))
+    yield made("rows", "another number of rows", (8, b"\3"))
+    yield made("terms", "another number of terms", (16, b"\3"))
+    yield made("width", "numbers of three bytes", (44, b"\3"))
+    yield made("cut", "eight bytes less", cut=8)
+    yield made("outside", "a list that ends after its block", (lists, b"\x7f"))
+    yield made("head", "a list with an unknown head", (lists + 2, b"\x10"))
+    yield made("count", "a row with more positions than words", (lists + 3, b"\0\1"))
+    yield made("twice", "a number of a row in two lists", (lists + 3, b"\x80"))
+    data = File().commit([sections[2]], rows=[(1, 2, 2)]).bytes()
+    yield "1-positions-alone", bad(data, None, "L.8", "positions without terms")
+
+
 def whole_files():
     """Sections of the whole file."""
 
@@ -1122,6 +1149,7 @@ def vectors():
         rotated_planes,
         cluster_tables,
         lexical,
+        positions,
         whole_files,
         lists,
     ):

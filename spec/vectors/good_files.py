@@ -19,6 +19,7 @@ from pieces import (
     lexicons,
     matrix,
     patched,
+    placed,
     plain,
     records,
     sample,
@@ -659,6 +660,7 @@ def knowledge():
     note = "metadata as columns: all kinds of values, a path within another, one that is not stored"
     yield "1-columns", Vector(file.bytes(), note, says_1(segments=[{"rows": 4}]))
     yield from fields_of_words()
+    yield from placed_words()
     pairs = [("c0000000000", "first"), ("c0000000001", "second-2")]
     at = 4096 + handmade.extent(len(keyword_section(pairs)(0)))
     sections = [
@@ -697,6 +699,18 @@ def fields_of_words():
         words = [{"field": None, "lengths": whole}, {"field": 1, "lengths": lengths[1]}]
         note = f"words of two fields, the second with lists of its own, in {len(rows)} rows"
         yield f"1-{name}", Vector(file.bytes(), note, says_1(segments=[{"words": words}]))
+
+
+def placed_words():
+    few = [["the", "red", "fox"], ["red", "red"]]
+    many = [["the"] * (i % 3) + ["all", "of"] * (i % 4 == 1) + ["a"] for i in range(130)]
+    many[7] = [*["of"] * 9, "rare", "the", "rare"]
+    many[50:60] = [[]] * 10
+    for name, rows in (("positions", few), ("positions-long", many)):
+        sections, found = placed(rows, {"the", "of"})
+        file = File().commit(sections, rows=[(1, len(rows), len(rows))])
+        note = f"the places of words and stop words in the texts of {len(rows)} rows"
+        yield f"1-{name}", Vector(file.bytes(), note, says_1(segments=[{"positions": found}]))
 
 
 POLICY = {"kind": "markdown", "size": 1000, "overlap": 200}

@@ -3,6 +3,7 @@
 Nothing here is taken from the package.
 """
 
+import itertools
 import json
 import math
 import struct
@@ -359,10 +360,16 @@ def long_list(postings, norms):
     return head + bytes(most) + bytes(codes) + escapes
 
 
-def lexicon(lengths, terms, fields):
-    """(rag.postings, rag.terms) of the lengths of rows and {term: [(row, tf), …]}, with k1 1.2 and b 0.75."""
+def lexicon(lengths, terms, fields, stops=None):
+    """(rag.postings, rag.terms) of the lengths of rows and {term: [(row, tf), …]}, with k1 1.2 and b 0.75.
+
+    `stops` are the stop words of a lexicon with positions.
+    """
     config = "analyzer=rag-words-1\nunicode=15.0.0\naccents=keep\nstemmer=none\nstop_words=none\n"
     config = (config + f"fields={fields}\n").encode()
+    if stops is not None:
+        config = config.replace(b"=none\nf", b"==" + " ".join(sorted(stops)).encode() + b"\nf")
+        config += b"positions=yes\n"
     average = sum(lengths) / len(lengths) if sum(lengths) else 1.0
     norms = [1.2 * (1 - 0.75) + (1.2 * 0.75 / average) * length for length in lengths]
     lists, words, keys, starts, last = b"", b"", b"", b"", b""
@@ -423,6 +430,101 @@ def lexicons(rows, fields):
             (f"rag.terms{suffix}", 1, 0, dictionary, len(rows)),
         ]
     return sections
+
+
+def rice(value, low):
+    return "0" * (value >> low) + "1" + (f"{value % 2**low:0{low}b}" if low else "")
+
+
+def below(value, count):
+    """The bits of one of `count` numbers."""
+    if count == 1:
+        return ""
+    width = (count - 1).bit_length()
+    shorter = 2**width - count
+    low = (count - shorter) // 2
+    if low <= value < low + shorter:
+        return f"{value - low:0{width - 1}b}" if width > 1 else ""
+    return f"{value + (2 * shorter if value < low else shorter):0{width}b}"
+
+
+def places(found, first, end):
+    """The bits of ascending numbers in [first, end)."""
+    if not found:
+        return ""
+    half = len(found) // 2
+    before, middle, after = found[:half], found[half], found[half + 1 :]
+    here = below(middle - first - half, end - first - len(found) + 1)
+    return here + places(before, first, middle) + places(after, middle + 1, end)
+
+
+def in_bytes(bits):
+    bits += "0" * (-len(bits) % 8)
+    return bytes(int(bits[i : i + 8], 2) for i in range(0, len(bits), 8))
+
+
+def place_list(held, words, is_stop):
+    """The list of a word in {row: its numbers}, with `words` of each row."""
+    mean = sum(map(len, held.values())) // len(held)
+    low, can_lack = min(max(mean.bit_length() - 1, 0), 6), not all(held.values())
+    head, groups, before, rows = bytes([low | can_lack << 3]), b"", 0, list(held)
+    gaps = (len(words) // len(rows)).bit_length() - 1
+    for i in range(0, len(rows), 64):
+        group, bits = rows[i : i + 64], ""
+        if is_stop:
+            head += varint(group[0] - before)
+            pairs = itertools.pairwise(group)
+            bits = "".join(rice(b - a - 1, gaps) for a, b in pairs)
+        before = group[0]
+        for row in group:
+            bits += rice(len(held[row]) - (not can_lack), low) + places(held[row], 0, words[row])
+        made = in_bytes(bits)
+        groups += made
+        if i + 64 < len(rows):
+            head += varint(len(made))
+    return head + groups
+
+
+def placed(rows, stops):
+    """The sections of rows, lists of words, with rag.positions; and what it says."""
+    told = {"terms": {}, "stop_words": {}}
+    for row, words in enumerate(rows):
+        for number, word in enumerate(words):
+            kind = told["stop_words" if word in stops else "terms"]
+            kind.setdefault(word, {}).setdefault(row, []).append(number)
+    terms, stopped = (dict(sorted(told[name].items())) for name in ("terms", "stop_words"))
+    lengths = [sum(word not in stops for word in words) for words in rows]
+    listed = {
+        term: [(row, len(numbers)) for row, numbers in held.items()] for term, held in terms.items()
+    }
+    postings, dictionary = lexicon(lengths, listed, "text:1", stops)
+    words = [len(row) for row in rows]
+    lists, starts, made = b"", b"", [place_list(held, words, False) for held in terms.values()]
+    for i in range(0, len(made), 16):
+        starts += struct.pack("<Q", len(lists))
+        lists += b"".join(varint(len(one)) for one in made[i : i + 16]) + b"".join(made[i : i + 16])
+    stops_at, entries = len(lists), b""
+    for word, held in stopped.items():
+        made = place_list(held, words, True)
+        entries += bytes([len(word)]) + word.encode() + varint(len(held)) + varint(len(made))
+        lists += made
+    width = 1 if max(words) < 256 else 2
+    head = struct.pack(
+        "<8s4Q2IQ8x", b"RAGPOS1", len(rows), len(terms), len(lists), stops_at, len(stopped), width,
+        len(entries),
+    )  # fmt: skip
+    pad = lambda raw: raw + bytes(-len(raw) % 8)  # noqa: E731
+    section = head + starts + struct.pack(f"<{len(words)}{' BH'[width]}", *words)
+    section = pad(pad(section) + entries) + lists + bytes(16)
+    sections = [
+        ("rag.postings", 1, 0, postings, len(rows)), ("rag.terms", 1, 0, dictionary, len(rows)),
+        ("rag.positions", 1, 0, section, len(rows)),
+    ]  # fmt: skip
+    found = {
+        name: {word: [[row, at] for row, at in held.items()] for word, held in kind.items()}
+        for name, kind in (("terms", terms), ("stop_words", stopped))
+    }
+    return sections, found
 
 
 def frequencies(terms, rows, length):

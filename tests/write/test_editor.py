@@ -273,9 +273,8 @@ def test_verify_finds_legs_that_cover_other_rows_and_ids_that_live_twice(tmp_pat
             w.rows(first, 9, 8),
         ),
         "have no rag.terms": lambda w: [
-            w.drop(f"rag.{name}{field}", second)
-            for name in ("terms", "postings")
-            for field in ("", ".1")
+            w.drop(f"rag.{name}", second)
+            for name in ("terms", "postings", "terms.1", "postings.1", "positions")
         ],
         "have no vector": lambda w: w.drop("vector", second),
     }

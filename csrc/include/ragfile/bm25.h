@@ -33,17 +33,25 @@ struct rag_lexical_builder *rag_lexical_builder_new(double k1, double b, unsigne
                                                     size_t memory, struct rag_spill spill);
 void rag_lexical_builder_free(struct rag_lexical_builder *builder);
 struct rag_vocabulary *rag_lexical_builder_vocabulary(struct rag_lexical_builder *builder);
-/* Adds a text to the current row; each of its words counts `weight` times. */
+/* Adds a text to the current row; each of its words counts `weight` times. Phrases are found in the
+ * placed texts of a row. */
 enum rag_status rag_lexical_builder_text(struct rag_lexical_builder *builder, const uint8_t *text,
-                                         size_t size, uint32_t weight, struct rag_fault *fault);
+                                         size_t size, uint32_t weight, bool is_placed,
+                                         struct rag_fault *fault);
 enum rag_status rag_lexical_builder_end_row(struct rag_lexical_builder *builder,
                                             struct rag_fault *fault);
 enum rag_status rag_lexical_builder_commit(struct rag_lexical_builder *builder,
                                            struct rag_fault *fault);
-/* Writes both sections; `config` is stored as is. Afterwards the builder can only be freed. */
+/* The section rag.positions: first all lists, then what precedes them in the section. */
+struct rag_position_sinks {
+    struct rag_sink lists, front;
+};
+/* Writes both sections, and rag.positions unless `positions` is NULL; `config` is stored as is.
+ * Afterwards the builder can only be freed. */
 enum rag_status rag_lexical_builder_finish(struct rag_lexical_builder *builder,
                                            const uint8_t *config, size_t config_size,
                                            struct rag_sink postings, struct rag_sink terms,
+                                           const struct rag_position_sinks *positions,
                                            struct rag_fault *fault);
 
 /* The open lexical sections of one segment. Nothing is parsed in advance; the bytes must outlive

@@ -72,7 +72,7 @@ static void build(struct bytes *terms, struct bytes *postings) {
     char text[4096];
     for (size_t row = 0; row < ROWS; row++) {
         const size_t size = draw_text(text, draw(30));
-        if (rag_lexical_builder_text(builder, (uint8_t *)text, size, 1, NULL) ||
+        if (rag_lexical_builder_text(builder, (uint8_t *)text, size, 1, false, NULL) ||
             rag_lexical_builder_end_row(builder, NULL))
             exit(1);
         if (row % 1000) continue;
@@ -81,7 +81,7 @@ static void build(struct bytes *terms, struct bytes *postings) {
     }
     resolve(rag_lexical_builder_vocabulary(builder));
     const struct rag_sink to_terms = {append, terms}, to_postings = {append, postings};
-    if (rag_lexical_builder_finish(builder, NULL, 0, to_postings, to_terms, NULL)) exit(1);
+    if (rag_lexical_builder_finish(builder, NULL, 0, to_postings, to_terms, NULL, NULL)) exit(1);
     rag_lexical_builder_free(builder);
     free(spilled.at);
 }

@@ -367,7 +367,8 @@ static void resolve(struct rag_vocabulary *words) {
 static struct rag_lexical_builder *three_words(void) {
     const struct rag_spill none = {0};
     struct rag_lexical_builder *b = rag_lexical_builder_new(1.2, 0.75, 0, 1 << 20, none);
-    MUST(b && rag_lexical_builder_text(b, (const uint8_t *)"one two three", 13, 1, NULL) == RAG_OK);
+    MUST(b && rag_lexical_builder_text(b, (const uint8_t *)"one two three", 13, 1, false, NULL) ==
+                  RAG_OK);
     return b;
 }
 
@@ -377,8 +378,8 @@ static void misuse_terms(void) {
     struct rag_lexical_builder *b = three_words();
     struct rag_vocabulary *words = rag_lexical_builder_vocabulary(b);
     memset(terms, 'x', sizeof terms - 1);
-    REFUSED(RAG_ARGUMENT, rag_lexical_builder_text(b, terms, 0, 0, f));
-    REFUSED(RAG_ARGUMENT, rag_lexical_builder_text(b, terms, 0, 256, f));
+    REFUSED(RAG_ARGUMENT, rag_lexical_builder_text(b, terms, 0, 0, false, f));
+    REFUSED(RAG_ARGUMENT, rag_lexical_builder_text(b, terms, 0, 256, false, f));
     REFUSED(RAG_ARGUMENT, rag_lexical_builder_commit(b, f)); /* words without their terms */
     REFUSED(RAG_ARGUMENT, rag_vocabulary_resolve(words, terms, 3, f));
     REFUSED(RAG_ARGUMENT, rag_vocabulary_resolve(words, terms, sizeof terms, f));
@@ -394,7 +395,8 @@ static void misuse_builder(struct rag_lexical_builder *b) {
     REFUSED(RAG_ARGUMENT, rag_lexical_builder_commit(b, f)); /* the row is still open */
     MUST(rag_lexical_builder_end_row(b, NULL) == RAG_OK);
     MUST(rag_lexical_builder_commit(b, NULL) == RAG_OK);
-    REFUSED(RAG_LIMIT, rag_lexical_builder_finish(b, config, sizeof config, nowhere, nowhere, f));
+    REFUSED(RAG_LIMIT,
+            rag_lexical_builder_finish(b, config, sizeof config, nowhere, nowhere, NULL, f));
 }
 
 static void misuse_queries(void) {
@@ -442,7 +444,7 @@ static void misuse_words(void) {
     misuse_builder(b);
     MUST(rag_lexical_builder_finish(b, (const uint8_t *)"{}", 2,
                                     (struct rag_sink){keep, &to_postings},
-                                    (struct rag_sink){keep, &to_terms}, &fault) == RAG_OK);
+                                    (struct rag_sink){keep, &to_terms}, NULL, &fault) == RAG_OK);
     rag_lexical_builder_free(b);
     misuse_queries();
     const struct rag_guard t = over(terms, (size_t)(to_terms - terms)),

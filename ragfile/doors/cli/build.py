@@ -60,6 +60,11 @@ if TYPE_CHECKING:
     "--language", metavar="CODE",
     help="Language of the texts, such as de: its stemmer and stop words.",
 )  # fmt: skip
+@click.option(
+    "--no-positions",
+    is_flag=True,
+    help="Leave the places of words out of the index: a smaller file, slower phrases.",
+)
 @click.option("--tag", "tags", multiple=True, help="Tag for every document; can be repeated.")
 @click.option(
     "--precision",
@@ -115,6 +120,7 @@ def build(
     embedder: str,
     chunking: str,
     language: str | None,
+    no_positions: bool,
     tags: tuple[str, ...],
     precision: str,
     layout: Layout,
@@ -149,7 +155,7 @@ def build(
         out, layout, parity, clusters, keep, shards, by, executor, workers, jobs
     )
     report = build_file(
-        named, out, **more, **_of_language(language), embedder=embedder, chunking=chunking, tags=tags,
+        named, out, **more, **_analysis(language, no_positions), embedder=embedder, chunking=chunking, tags=tags,
         precision=16 if precision == "16" else 32, dedupe=dedupe,
         resume=not no_resume, progress=bar.show, errors=errors, encoding=encoding,
         embedding_cache=embedding_cache, include=include, exclude=exclude, ignore=not no_ignore,
@@ -171,13 +177,16 @@ def build(
     exit_incomplete(report)
 
 
-def _of_language(code: str | None) -> dict[str, Any]:
-    """Return the analysis for --language as an option of a build, {} without one."""
-    if code is None:
+def _analysis(language: str | None, no_positions: bool) -> dict[str, Any]:
+    """Return the analysis for --language and --no-positions as an option of a build, {} without them."""
+    if language is None and not no_positions:
         return {}
-    from ragfile.ingest.analysis import Analysis
+    from dataclasses import replace
 
-    return {"analysis": Analysis.for_language(code)}
+    from ragfile.ingest.analysis import PAGE_FIELDS, Analysis
+
+    found = Analysis(fields=PAGE_FIELDS) if language is None else Analysis.for_language(language)
+    return {"analysis": replace(found, positions=not no_positions)}
 
 
 def _builder(
