@@ -167,6 +167,11 @@ class Build(build_ext):
         super().build_extension(ext)  # which only links
 
     def refuse_missing_tools(self):
+        if sys.platform == "win32":
+            raise PlatformError(
+                "ragfile is not compiled on Windows: install its wheel, which "
+                "`python tools/windows/build.py` makes on Linux and macOS"
+            )
         program = self.compiler.compiler[0]
         if not shutil.which(program):
             raise PlatformError(

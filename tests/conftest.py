@@ -3,6 +3,9 @@
 import os
 import shutil
 import subprocess
+import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 from browsers import chromium
@@ -12,6 +15,11 @@ from web_files import web_files  # noqa: F401
 # Property tests have no time limit per example: the suite asserts nothing about time, and machines are shared.
 settings.register_profile("ragfile", deadline=None)
 settings.load_profile("ragfile")
+
+
+if sys.platform == "win32":
+    _left_out = tomllib.loads((Path(__file__).parent / "not_on_windows.toml").read_text("utf-8"))
+    collect_ignore = list(_left_out)
 
 
 def pytest_configure(config):

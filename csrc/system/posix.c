@@ -1,6 +1,5 @@
-/* posix.c - the only file of the library that calls the operating system: POSIX, with additions of
- * Linux and macOS. system.h and ragfile/files.h promise what its functions do; another system needs
- * another such file.
+/* posix.c - the calls of the operating system: POSIX, with additions of Linux and macOS. system.h
+ * and ragfile/files.h promise what its functions do; windows.c does it on Windows.
  *
  * A reader maps a file once, read-only. A writer holds two locks on its file. flock() provides
  * exclusion; it belongs to the open file, so two writers in one process exclude each other, too. A
@@ -13,6 +12,7 @@
  * that writer found it, without searching gigabytes for a commit. The writer changes its lock
  * before it writes a footer, and the system removes it when the writer dies. A length at which
  * no footer could end is ignored. */
+#ifndef _WIN32
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -718,3 +718,4 @@ int rag_this_cpu(void) { return 0; }
 rag_cpus rag_allowed_cpus(void) { return (rag_cpus){0}; }
 void rag_thread_place(rag_thread thread, const rag_cpus *allowed) { (void)thread, (void)allowed; }
 #endif
+#endif /* not _WIN32 */

@@ -1,13 +1,15 @@
 /* system.h - all that the library asks of the operating system, and the promise of each function.
  *
- * posix.c implements this header, rag_cpu_count, and the maps of ragfile/files.h. No other file of
- * the library includes a header of the system. Another system needs another such file, and its own
- * types of threads below. What differs between systems is behind a promise: whether a mapped file
- * can be replaced, how a lock finds its holder, how a thread is placed. */
+ * posix.c and windows.c implement this header, rag_cpu_count, and the maps of ragfile/files.h, each
+ * for its systems. No other file of the library includes a header of the system. What differs
+ * between systems is behind a promise: whether a mapped file can be replaced, how a lock finds its
+ * holder, how a thread is placed. */
 #ifndef RAG_SYSTEM_H
 #define RAG_SYSTEM_H
 
+#ifndef _WIN32
 #include <pthread.h>
+#endif
 
 #include "ragfile/files.h"
 
@@ -104,10 +106,20 @@ bool rag_has_dotprod(void);
 
 /* A mutex, and an event that threads wait for while they hold it. Both work from their initializer
  * on, cannot fail, and hold no resources. In a forked child they must be opened again. */
+#ifdef _WIN32
+typedef struct {
+    void *state;
+} rag_mutex, rag_event; /* as SRWLOCK and CONDITION_VARIABLE */
+typedef uintptr_t rag_thread;
+#define RAG_MUTEX {NULL}
+#define RAG_EVENT {NULL}
+#else
 typedef pthread_mutex_t rag_mutex;
 typedef pthread_cond_t rag_event;
+typedef pthread_t rag_thread;
 #define RAG_MUTEX PTHREAD_MUTEX_INITIALIZER
 #define RAG_EVENT PTHREAD_COND_INITIALIZER
+#endif
 void rag_mutex_open(rag_mutex *mutex);
 void rag_mutex_lock(rag_mutex *mutex);
 void rag_mutex_unlock(rag_mutex *mutex);
@@ -117,7 +129,6 @@ void rag_event_wake_one(rag_event *event);
 void rag_event_wake_all(rag_event *event);
 
 /* Starts a thread that is not joined; false if there can be no more. */
-typedef pthread_t rag_thread;
 bool rag_thread_start(rag_thread *thread, void *(*work)(void *given), void *given);
 rag_thread rag_this_thread(void);
 

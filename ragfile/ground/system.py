@@ -1,7 +1,7 @@
 """All that the package asks of the operating system about files, memory, processes and signals.
 
 Each function states its promise; how a system keeps it is known here alone, and in csrc/system for the
-core. This is the implementation for POSIX. Calls with the same meaning on every system are made where
+core. This is the implementation for POSIX; at the end, the functions that differ on Windows replace it. Calls with the same meaning on every system are made where
 they are needed: os.path, os.stat, os.listdir, os.makedirs, open().
 """
 
@@ -12,9 +12,6 @@ import os
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, cast
-
-if os.name != "posix":
-    raise ImportError(f"ragfile runs on Linux and macOS, not on {sys.platform}")
 
 if TYPE_CHECKING:
     import mmap
@@ -417,3 +414,27 @@ def write_utf8() -> None:
         if isinstance(stream, io.TextIOWrapper):
             encoding = stream.encoding if stream.isatty() else "utf-8"
             stream.reconfigure(encoding=encoding, errors="backslashreplace")
+
+
+if sys.platform == "win32":
+    from ragfile.ground.windows import (  # noqa: F401 - in place of those above
+        address_space,
+        claim,
+        create_private,
+        forbid_core_dumps,
+        holder_of,
+        is_mounted,
+        large_memory,
+        limit_address_space,
+        most_open_files,
+        on_stop,
+        open_private,
+        open_to_read,
+        peak_memory,
+        read_at,
+        replace,
+        signal_of,
+        sync_folder,
+        take_stdout,
+        write_at,
+    )

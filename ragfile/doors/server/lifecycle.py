@@ -97,7 +97,7 @@ def configured(settings: Settings, board: Board | None = None) -> uvicorn.Config
     # uvicorn declares a class here, and calls it.
     connection = cast("type[Protocol]", Clients(settings).connection)
     return Config(
-        functools.partial(make_app, settings, board), factory=True, loop="uvloop", http=connection,
+        functools.partial(make_app, settings, board), factory=True, loop="auto", http=connection,
         lifespan="on", log_config=None, access_log=False, server_header=False, date_header=True,
         proxy_headers=False, timeout_keep_alive=IDLE, ws_max_size=settings.max_body, backlog=BACKLOG,
         limit_concurrency=most_connections(), timeout_graceful_shutdown=GRACE,
