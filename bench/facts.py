@@ -1,10 +1,12 @@
 """Does `ask` without a model show the fact in its first block? 150 questions, each with its fact.
 
     python bench/facts.py [--mixed] [--wrong]
+    python bench/facts.py --folder DOCS --questions facts/kubernetes.tsv
 
 The sources are this repository's docs/ and ragfile/, and the table, the German handbook and the
 three pages of facts/, of which a PDF is made: a file each, or with `--mixed` one file of all.
 facts/questions.tsv has a question a line: the source, the question, the fact, and for the table the item of the right row.
+facts/kubernetes.tsv has 72 questions, each with its fact, about the documentation of Kubernetes.
 
 A first block ends with its first citation. It holds the fact if its characters are there, ignoring
 white space and markup. It is altered if the words of the block are not those of the cited
@@ -25,6 +27,7 @@ ROOT = Path(__file__).resolve().parent.parent
 FACTS = ROOT / "bench" / "facts"
 CODE = ("*.py", "answer/*.py", "search/*.py", "ingest/**/*.py", "doors/cli/*.py")
 MARKUP = re.compile(r"[\s`*_|\[\]<>\\]+|\]\([^)]*\)")
+WORD = re.compile(r"[^\W_]+")  # marks of emphasis are no letters
 MARK = re.compile(r"\[\d+\]")
 
 
@@ -99,8 +102,8 @@ def judge(rf, answer, fact: str, item: str = "") -> Counter:
 
 def is_exact(block: str, texts: list[str]) -> bool:
     """Return whether the words of a block are the words of its source, in order."""
-    words = iter(re.findall(r"\w+", "\n".join(texts)))
-    return all(word in words for word in re.findall(r"\w+", block))
+    words = iter(WORD.findall("\n".join(texts)))
+    return all(word in words for word in WORD.findall(block))
 
 
 def files(folder: Path, is_mixed: bool) -> dict[str, Path]:
@@ -119,6 +122,23 @@ def show(question: str, fact: str, found: Counter, answer) -> None:
     print([source.source for source in answer.sources[:6]], file=sys.stderr)
 
 
+def over(options) -> int:
+    """Ask the questions of a file over a folder."""
+    found = Counter()
+    with tempfile.TemporaryDirectory() as folder:
+        ragfile.build(options.folder, Path(folder, "kb.ragfile"))
+        with ragfile.open(Path(folder, "kb.ragfile")) as rf:
+            for line in Path(options.questions).read_text(encoding="utf-8").splitlines():
+                question, fact = line.split("\t")
+                answer = rf.ask(question)
+                one = judge(rf, answer, fact)
+                found.update(one)
+                if options.wrong and (not one["right"] or one["altered"]):
+                    show(question, fact, one, answer)
+    print(dict(found))
+    return 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
@@ -127,7 +147,11 @@ def main() -> int:
     parser.add_argument(
         "--wrong", action="store_true", help="list the questions without their fact"
     )
+    parser.add_argument("--folder", help="other documents")
+    parser.add_argument("--questions", help="a question and its fact a line, for --folder")
     options = parser.parse_args()
+    if options.folder:
+        return over(options)
     by_kind: dict[str, Counter] = {}
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         sources(Path(folder, "sources"))

@@ -1,13 +1,15 @@
 """Choose the blocks of some passages that answer a question best.
 
 A block scores by the question's terms in it, each weighed by its rarity in the file; terms in its headings, its table's
-header and the sentence above it count CONTEXT as much. The standing of its passage counts, too (bench/eval.md).
+header and the sentence above it count CONTEXT as much. The standing of its passage counts, too, and whether the block
+has the form of an answer: a number for an amount, a command for a procedure (bench/eval.md).
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from ragfile.answer.answer_forms import has_form, wanted_form
 from ragfile.search.blocks import Block, blocks, shortened, shown
 
 if TYPE_CHECKING:
@@ -17,9 +19,10 @@ if TYPE_CHECKING:
     from ragfile.records import Candidate
     from ragfile.search.question_terms import QuestionTerms
 
-CONTEXT = 0.5
-STANDING = 0.75  # of a passage with the best score, in shares of the question's weight
-LOOKED_AT = 5  # passages
+CONTEXT = 0.7
+FORM = 0.2  # of a block with the form of an answer
+STANDING = 1.0  # of a passage with the best score, in shares of the question's weight
+LOOKED_AT = 8  # passages
 ALMOST = 0.85  # of the best block's score, and of its terms: such blocks are shown, too
 SHOWN = 3  # blocks
 
@@ -34,9 +37,10 @@ class ScoredBlock(NamedTuple):
 
 
 def best_blocks(
-    asked: QuestionTerms, contexts: Sequence[Candidate], sources: Sequence[Source]
+    question: str, asked: QuestionTerms, contexts: Sequence[Candidate], sources: Sequence[Source]
 ) -> list[ScoredBlock]:
     """Return the blocks of the first passages, best first."""
+    wanted = wanted_form(question)
     contexts, sources = contexts[:LOOKED_AT], sources[:LOOKED_AT]
     best = max((abs(c.score) for c in contexts), default=0.0) or 1.0
     found: list[ScoredBlock] = []
@@ -44,6 +48,7 @@ def best_blocks(
         for block in blocks(candidate.content, candidate.metadata):
             share = _share(asked, candidate, block)
             score = share + STANDING * candidate.score / best
+            score += FORM * has_form(wanted, block, candidate.content)
             found.append(ScoredBlock(score, share, source, block))
     return sorted(found, key=lambda one: -one.score)
 
@@ -66,12 +71,12 @@ class Quotation(NamedTuple):
 
 
 def quotations(
-    asked: QuestionTerms, contexts: Sequence[Candidate], sources: Sequence[Source]
+    question: str, asked: QuestionTerms, contexts: Sequence[Candidate], sources: Sequence[Source]
 ) -> list[Quotation]:
     """Return the best block, and those almost as good; equal ones once, with all of their sources."""
     by_number = {source.number: c for source, c in zip(sources, contexts, strict=True)}
     found: dict[str, Quotation] = {}
-    ranked = best_blocks(asked, contexts, sources)
+    ranked = best_blocks(question, asked, contexts, sources)
     for one in ranked:
         if one.score < ALMOST * ranked[0].score or one.share < ALMOST * ranked[0].share:
             continue

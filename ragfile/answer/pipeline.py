@@ -350,7 +350,7 @@ class _AnswerRun:
         """Return the blocks that answer, by the question's terms in the file, or else by its words."""
         asked = cast("AskedQuestion | None", self.hits.asked)
         terms = plain_terms(self._searched()) if asked is None else asked.terms
-        return quotations(terms, self.answer.contexts, self.answer.sources)
+        return quotations(self.question, terms, self.answer.contexts, self.answer.sources)
 
     def _finished(self) -> Answer:
         answer = self.answer

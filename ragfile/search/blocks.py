@@ -38,6 +38,7 @@ _VERBATIM = frozenset(
 )
 
 
+_STOPS = tuple(".!?…。！？")  # a paragraph that ends otherwise leads into the list below
 _PLAIN = frozenset(("application/pdf", "text/plain"))  # texts without markup
 # A line end inside a paragraph or item: before anything but another item or an empty line.
 _SOFT = re.compile(r"[ \t]*\n(?![ \t]*(?:\n|[-*+][ \t]|\d{1,9}[.)][ \t]|$))[ \t]*")
@@ -183,7 +184,7 @@ def _belongs(text: str, last: Block, block: Block) -> bool:
     return (
         block.kind == "item"
         and last.kind == "text"
-        and first.endswith(":")
+        and not first.endswith(_STOPS)
         and end - start <= LONGEST
     )
 

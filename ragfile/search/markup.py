@@ -26,7 +26,7 @@ _BLOCK = re.compile(
 # Signs that are removed: templates, tags, pictures, the marks of quotations and directives, URLs of links.
 _SIGN = re.compile(
     r"\{\{[<%].*?[%>]\}\}|\{%.*?%\}"
-    rf"|</?(?:{_TAGS})(?:[ \t\n][^<>]*)?/?>"
+    rf"|(?:</?(?:{_TAGS})(?:[ \t\n](?:\{{\{{[<%].*?[%>]\}}\}}|[^<>])*)?/?>)+"
     r"|!\[[^]\n]*\]\([^()\n]*\)"
     r"|^[ \t]*(?:>+[ \t]+|:{3,}[ \t]*)"
     r"|(?<!\\)\[(?=[^][]*\]\()|(?<=[^\s\[])\]\([^()\n]*(?:\([^()\n]*\)[^()\n]*)*\)",
@@ -96,6 +96,9 @@ _NAMED = {
 _FIRST, _STAND_INS = 0xE000, 6400
 _PRIVATE = re.compile("[\ue000-\uf8ff]")
 _TEXT = re.compile(r'\btext="([^"\n]*)"')
+_CELL = re.compile(
+    r"</?(?:blockquote|br|caption|dd|div|dl|dt|h[1-6]|hr|li|p|table|td|th|tr)\b"
+)  # tags between words
 _SPACES = re.compile(r"\s+")
 
 
@@ -139,7 +142,13 @@ def one_line(text: str) -> str:
 
 
 def _left(sign: re.Match[str]) -> str:
-    """Return the text that remains of a sign: that of a Hugo template."""
+    """Return the text that remains of a sign: that of a Hugo template, a blank for tags between words."""
+    if sign[0].startswith("<"):
+        start, end = sign.span()
+        words = (
+            sign.string[max(0, start - 1) : start].strip() and sign.string[end : end + 1].strip()
+        )
+        return " " if words and _CELL.search(sign[0]) else ""
     shown = _TEXT.search(sign[0]) if sign[0].startswith("{{") else None
     return shown[1] if shown else ""
 

@@ -19,7 +19,7 @@ from ragfile.file.row_segment import RowSegment
 
 PACKAGE = str(Path(ragfile.__file__).parent)
 HYBRID, DATASET = 14, 27
-ASK = 29  # five more: passages are cut into blocks, weighed by the terms of the index
+ASK = 30  # six more: passages are cut into blocks, weighed by the terms of the index and the form of an answer
 # Two more: a key has its share of the requests, and remote reads one time limit. Six more: the response tells which words
 # of the question are missing and how well the passages support an answer.
 HTTP = 40

@@ -203,3 +203,11 @@ def test_a_questions_terms_weigh_by_their_rarity_without_words_that_claim_nothin
     assert terms.held("Venus: 5832 hours") == {"venus", "hour"}
     german = asked.search("Wie viele Monde hat der Mars?").asked.terms
     assert set(german.words.values()) == {"Monde", "Mars"}
+
+
+@pytest.mark.parametrize("lead", ["You need:", "A sentence is listed if", "Each has"])
+def test_a_paragraph_that_does_not_end_leads_into_its_list(lead):
+    text = f"{lead}\n\n- one\n- two\n"
+    assert [block.text(text) for block in blocks(text, {})] == [text.strip()]
+    ended = "You need two.\n\n- one\n- two\n"
+    assert len(blocks(ended, {})) == 3

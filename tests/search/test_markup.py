@@ -43,3 +43,12 @@ def test_fenced_code_can_begin_or_end_outside_a_passage():
 def test_nothing_is_added_to_any_text(text):
     letters = iter(text)
     assert all(letter in letters for letter in readable(text) if letter in "ab1")
+
+
+@pytest.mark.parametrize(("text", "shown"), [
+    ("<td><code>delay</code><br/><em>integer</em></td><td>Seconds</td>", "delay integer Seconds"),
+    ('<em><a href="{{< ref "#Get" >}}">Get</a></em>', "Get"), ("un<b>like</b>ly", "unlikely"),
+    ("one<br>\ntwo", "one\ntwo"),
+])  # fmt: skip
+def test_cells_and_lines_of_html_stay_words_of_their_own(text, shown):
+    assert readable(text, keeps_code_marks=False) == shown

@@ -17,6 +17,7 @@ const MARKS =
 const VERBATIM = new Set(
   ["json", "sql", "toml", "xml", "yaml", "x-php"].map((name) => `application/${name}`),
 );
+const STOPS = /[.!?…。！？]$/; // a paragraph that ends otherwise leads into the list below
 const PLAIN = new Set(["application/pdf", "text/plain"]);
 const SOFT = /[ \t]*\n(?![ \t]*(?:\n|[\-*+][ \t]|\p{Nd}{1,9}[.\)][ \t]|$))[ \t]*/gu;
 
@@ -123,7 +124,7 @@ function belongs(text, last, block) {
   const size = length(text.slice(start, end));
   if (block.kind === "code") return ["text", "item"].includes(last.kind) && size <= JOINED;
   const first = trimmedEnd(text.slice(start, end).split("\n\n", 1)[0]);
-  return block.kind === "item" && last.kind === "text" && first.endsWith(":") && size <= LONGEST;
+  return block.kind === "item" && last.kind === "text" && !STOPS.test(first) && size <= LONGEST;
 }
 
 /** Joins the lines of each paragraph and list item. */

@@ -15,7 +15,7 @@ const BLOCK =
   /<!--[^]*?-->|(?<![^\n])[ \t]*(?:[\-=*_ \t]{3,}|\[[^\]\n]+\]:[ \t][^\n]*)(?![^\n])/gu;
 const SIGN = new RegExp(
   "\\{\\{[<%][^]*?[%>]\\}\\}|\\{%[^]*?%\\}" +
-    `|</?(?:${TAGS})(?:[ \\t\\n][^<>]*)?/?>` +
+    `|(?:</?(?:${TAGS})(?:[ \\t\\n](?:\\{\\{[<%][^]*?[%>]\\}\\}|[^<>])*)?/?>)+` +
     "|!\\[[^\\]\\n]*\\]\\([^\\(\\)\\n]*\\)" +
     "|(?<![^\\n])[ \\t]*(?:>+[ \\t]+|:{3,}[ \\t]*)" +
     `|(?<!\\\\)\\[(?=[^\\]\\[]*\\]\\()|(?<=[^\\[${BLANK.slice(1, -1)}])\\]\\([^\\(\\)\\n]*(?:\\([^\\(\\)\\n]*\\)[^\\(\\)\\n]*)*\\)`,
@@ -45,6 +45,10 @@ const NAMED = new Map(
 const FIRST = 0xe000;
 const STAND_INS = 6400;
 const PRIVATE = /[\ue000-\uf8ff]/gu;
+const CELL = new RegExp(
+  `</?(?:blockquote|br|caption|dd|div|dl|dt|h[1-6]|hr|li|p|table|td|th|tr)(?!${WORD})`,
+  "u",
+); // tags between words
 const TEXT = new RegExp(`(?<!${WORD})text="([^"\\n]*)"`, "u");
 
 /** Markdown without its markup; lines stay. */
@@ -74,8 +78,12 @@ function unmarked(code) {
   return isPadded ? inside.slice(1, -1) : inside;
 }
 
-/** The text that remains of a sign: that of a Hugo template. */
-function left(sign) {
+/** The text that remains of a sign: that of a Hugo template, a blank for tags between words. */
+function left(sign, at, text) {
+  if (sign.startsWith("<")) {
+    const isBetween = trimmed(text.slice(Math.max(0, at - 1), at)) && trimmed(text.charAt(at + sign.length));
+    return isBetween && CELL.test(sign) ? " " : "";
+  }
   return (sign.startsWith("{{") && sign.match(TEXT)?.[1]) || "";
 }
 
