@@ -14,6 +14,7 @@ _In = ReadableBuffer | NDArray[Any]  # a buffer by its type only since Python 3.
 _Out = WriteableBuffer | NDArray[Any]
 _Write = Callable[[bytes], object]
 _Words = NDArray[np.uint64]
+_Method = tuple[str, float, float, NDArray[np.float64] | None]
 _Found = tuple[NDArray[np.int64], NDArray[np.float32]]
 
 class _Commit(TypedDict):
@@ -608,6 +609,8 @@ class Clustering:
     def size(self) -> int: ...
     def write(self, write: _Write) -> None: ...
 
+def calibrated_weight(recorded: float, counted: float, known: float) -> float: ...
+
 class Calibration:
     def __init__(self, mean: float, deviation: float, w: float) -> None: ...
     def rank(
@@ -660,7 +663,7 @@ class Fusion:
     def is_alone(self) -> bool: ...
     def answer(
         self, queries: Queries, vectors: _In, where: _Words | Filters | None, depth: int, width: int,
-        k: int, how: tuple[str, float, float], sample: Sample | None = None, *, wants_least: bool = False,
+        k: int, how: _Method, sample: Sample | None = None, *, wants_least: bool = False,
         threads: int | None = None,
     ) -> tuple[
         tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float32], NDArray[np.float32]],
@@ -668,12 +671,12 @@ class Fusion:
     ]: ...  # fmt: skip
     def near(
         self, queries: Queries, vectors: _In, words: tuple[_In, _In], k: int,
-        how: tuple[str, float, float], sample: Sample | None = None, *, wants_least: bool = False,
+        how: _Method, sample: Sample | None = None, *, wants_least: bool = False,
         threads: int | None = None,
     ) -> tuple[NDArray[np.float32], NDArray[np.float64], NDArray[np.float32] | None]: ...  # fmt: skip
     def rank(
         self, queries: Queries, words: tuple[_In, _In], near: _In, moments: _In,
-        dense: tuple[_In, _In], width: int, how: tuple[str, float, float], sample: Sample | None = None,
+        dense: tuple[_In, _In], width: int, how: _Method, sample: Sample | None = None,
         *, threads: int | None = None,
     ) -> tuple[
         NDArray[np.int64], NDArray[np.float64], NDArray[np.float32], NDArray[np.float32]
@@ -855,6 +858,7 @@ class StaticModel:
     @property
     def words(self) -> int: ...
     def tokens(self, text: str | bytes) -> list[int]: ...
+    def known(self, text: str | bytes) -> float: ...
     def embed(
         self, texts: Iterable[str | bytes], out: NDArray[np.float32], threads: int = 1
     ) -> None: ...

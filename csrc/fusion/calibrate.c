@@ -4,13 +4,19 @@
  *
  * all in binary64 and in this order, so that every machine gives the same bits. An undefined term
  * (no word found anywhere, a sample without spread) is 0. A row without a vector has a dense score
- * of NaN, which counts as the mean. ragfile/search/fusion.py has a numpy implementation of the same
+ * of NaN, which counts as the mean. An infinite weight leaves the order to the words. ragfile/search/fusion.py has a numpy implementation of the same
  * formula. */
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 
 #include "ragfile/fusion.h"
 #include "shared/fail.h"
+
+double rag_calibrated_weight(double recorded, double counted, double known) {
+    const double share = 1 - counted * (1 - known);
+    return share > 0 ? recorded / share : INFINITY;
+}
 
 double rag_calibrated_score(const struct rag_calibration *by, float bm25, float dense) {
     const double words = by->best > 0 ? (double)bm25 / by->best : 0;
@@ -80,6 +86,7 @@ float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, 
                            size_t count, size_t k, float rest, bool has_evidence) {
     if (k == 0 || k > count || !(by->best > 0) || !(by->deviation > 0)) return -INFINITY;
     const double bar = bar_of(by, bm25, dense, count, k, has_evidence);
+    if (isinf(by->weight)) return (double)rest / by->best < bar ? FLT_MAX : -INFINITY;
     const double wanted = by->mean + (bar - (double)rest / by->best) * by->weight * by->deviation;
     if (!(fabs(wanted) < 1e38)) return -INFINITY;
     const float least = nextafterf((float)wanted, -INFINITY);

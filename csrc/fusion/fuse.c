@@ -126,10 +126,11 @@ static size_t length_of(const int64_t *rows, size_t depth) {
 }
 
 /* Compute the query's scale once its rows are known. Infinite scores are excluded. */
-static enum rag_status scale_of(const struct rag_fusion *f, const double *moments,
+static enum rag_status scale_of(const struct rag_fusion *f, size_t question, const double *moments,
                                 const float *bm25, const float *dense, size_t count,
                                 struct rag_calibration *by, struct rag_fault *fault) {
-    *by = (struct rag_calibration){0, moments[0], moments[1], f->parameter};
+    const double weight = f->weights ? f->weights[question] : f->parameter;
+    *by = (struct rag_calibration){0, moments[0], moments[1], weight};
     for (size_t i = 0; i < count; i++) {
         if (!isfinite(bm25[i]) || isinf(dense[i]))
             return rag_fail(fault, RAG_ARGUMENT, i, "scores must be finite numbers");
@@ -159,7 +160,7 @@ static enum rag_status calibrate(const struct nearing *all, size_t i, size_t cou
         rag_sample_moments(f->sample, f->vectors + i * f->dim, &moments[0], &moments[1], fault);
     if (status) return status;
     if (!all->least) return RAG_OK;
-    status = scale_of(f, moments, bm25, near, count, &by, fault);
+    status = scale_of(f, i, moments, bm25, near, count, &by, fault);
     if (status) return status;
     /* a full list may omit rows that score as much as its last one */
     const float rest = count == f->depth && count ? bm25[count - 1] : 0;
@@ -275,7 +276,7 @@ static void add_shares(const struct both *both, double alpha) {
         both->all[i].score += (1 - alpha) * share_of(both->word_scores, both->word_count, i);
 }
 
-static enum rag_status weigh(const struct rag_fusion *f, const double *moments,
+static enum rag_status weigh(const struct rag_fusion *f, size_t question, const double *moments,
                              const struct both *both, struct rag_fault *fault) {
     struct rag_calibration by;
     enum rag_status status = RAG_OK;
@@ -284,7 +285,7 @@ static enum rag_status weigh(const struct rag_fusion *f, const double *moments,
     if (f->method == RAG_RRF) add_ranks(both, f->parameter);
     if (f->method == RAG_BLEND) add_shares(both, f->parameter);
     if (f->method != RAG_CALIBRATED) return RAG_OK;
-    status = scale_of(f, moments, both->bm25, both->near, both->count, &by, fault);
+    status = scale_of(f, question, moments, both->bm25, both->near, both->count, &by, fault);
     for (size_t i = 0; !status && i < both->count; i++)
         both->all[i].score = rag_calibrated_score(&by, both->bm25[i], both->near[i]);
     return status;
@@ -383,7 +384,7 @@ static enum rag_status rank_one(const struct ranking *all, size_t i, struct both
     unite(both, all->near + i * f->depth);
     enum rag_status status =
         score_words(f, i, both->rows + words, both->count - words, both->bm25 + words, fault);
-    if (!status) status = weigh(f, all->moments ? all->moments + 2 * i : NULL, both, fault);
+    if (!status) status = weigh(f, i, all->moments ? all->moments + 2 * i : NULL, both, fault);
     if (status) return status;
     const size_t wanted = both->count < all->out->width ? both->count : all->out->width;
     status = order_rows(f, both, wanted, fault);

@@ -149,8 +149,17 @@ static void list_ids(struct id_sink *sink) {
 size_t rag_model_tokens(const struct rag_model *model, const void *text, size_t size, uint32_t *ids,
                         size_t capacity) {
     struct id_list list = {.sink.flush = list_ids, .out = ids, .capacity = capacity};
-    rag_wordpiece_read(model, text, size, &list.sink);
+    rag_wordpiece_read(model, text, size, &list.sink, NULL);
     return list.count;
+}
+
+static void drop_ids(struct id_sink *sink) { sink->count = 0; }
+
+double rag_model_known(const struct rag_model *model, const void *text, size_t size) {
+    struct id_sink sink = {.flush = drop_ids};
+    struct known known = {0};
+    rag_wordpiece_read(model, text, size, &sink, &known);
+    return known.bytes ? (double)known.shares / ((double)known.bytes * (1 << KNOWN_BITS)) : 1;
 }
 
 /* -------------------------------------------------------------------------------------- pooling */
@@ -242,7 +251,7 @@ static void embed_text(const struct rag_model *model, const uint8_t *text, size_
     if (rag_cpu & RAG_CPU_AVX512) pooling.add_rows = add_rows_avx512;
     else if (rag_cpu & RAG_CPU_AVX2) pooling.add_rows = add_rows_avx2;
 #endif
-    rag_wordpiece_read(model, text, size, &pooling.sink);
+    rag_wordpiece_read(model, text, size, &pooling.sink, NULL);
     for (size_t j = 0; j < model->dims; j++) sums[j] -= 8 * pooling.coefficients;
     normalise(sums, model->dims, out);
 }

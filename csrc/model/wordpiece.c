@@ -13,12 +13,19 @@
 #include "shared/utf8.h"
 #include "model/wordpiece_tables.h"
 
-enum { WORD_CHARS_MAX = 100, REPLACEMENT = 0xFFFD };
+enum {
+    WORD_CHARS_MAX = 100,
+    REPLACEMENT = 0xFFFD,
+    IDEOGRAPHS = 0x3400,
+    FORMS = 0xFE00,
+    PLANE = 0x10000
+};
 
 struct word {
     const struct rag_model *model;
     struct id_sink *sink;
-    size_t chars; /* those past WORD_CHARS_MAX are counted but not stored */
+    struct known *known; /* or NULL */
+    size_t chars;        /* those past WORD_CHARS_MAX are counted but not stored */
     size_t size;
     uint8_t
         bytes[4 * WORD_CHARS_MAX + 16]; /* the last 16 are never written: slack for wide loads */
@@ -62,17 +69,42 @@ static size_t longest_piece(const struct word *word, size_t at, int32_t *id) {
     return 0;
 }
 
+static uint16_t fold_of(uint32_t c) {
+    return fold_copies[fold_numbers[c / FOLD_BLOCK] * FOLD_BLOCK + c % FOLD_BLOCK];
+}
+
+/* Return the bytes of the first character. */
+static size_t first_size(const uint8_t *bytes) {
+    return bytes[0] < 0x80 ? 1 : bytes[0] < 0xE0 ? 2 : bytes[0] < 0xF0 ? 3 : 4;
+}
+
+static bool is_punctuation(const struct word *word) {
+    const uint8_t *at = word->bytes;
+    const uint32_t c = utf8_next(&at, at + word->size);
+    return word->chars == 1 && fold_of(c) == FOLD_ALONE &&
+           (c < IDEOGRAPHS || (c >= FORMS && c < PLANE));
+}
+
+/* Count a word and its pieces; none of a word that cannot be split. */
+static void count_known(const struct word *word, size_t held, size_t pieces) {
+    if (is_punctuation(word)) return;
+    word->known->bytes += word->size;
+    if (pieces) word->known->shares += ((uint64_t)held << KNOWN_BITS) / pieces;
+}
+
 static void end_word(struct word *word) {
     if (word->chars == 0) return;
     uint32_t ids[WORD_CHARS_MAX];
-    size_t count = 0, size = 0;
+    size_t count = 0, size = 0, held = 0;
     bool whole = word->chars <= WORD_CHARS_MAX;
     for (size_t at = 0; whole && at < word->size; at += size) {
         int32_t id = 0;
         size = longest_piece(word, at, &id);
+        if (word->bytes[at] < 0x80 || size > first_size(word->bytes + at)) held += size;
         ids[count++] = (uint32_t)id;
         whole = size > 0;
     }
+    if (word->known) count_known(word, held, whole ? count : 0);
     if (!whole) sink_put(word->sink, word->model->unknown);
     else
         for (size_t i = 0; i < count; i++) sink_put(word->sink, ids[i]);
@@ -91,10 +123,6 @@ static void word_put(struct word *word, const uint8_t *bytes, size_t size) {
 static inline uint32_t next_character(const uint8_t **text, const uint8_t *end) {
     const uint32_t c = utf8_next(text, end);
     return c == UTF8_BROKEN ? REPLACEMENT : c;
-}
-
-static uint16_t fold_of(uint32_t c) {
-    return fold_copies[fold_numbers[c / FOLD_BLOCK] * FOLD_BLOCK + c % FOLD_BLOCK];
 }
 
 /* Add a character that the table keeps, to its word or as its own. */
@@ -168,9 +196,10 @@ static const uint8_t *put_letters(struct word *word, const uint8_t *text, const 
 }
 
 void rag_wordpiece_read(const struct rag_model *model, const uint8_t *text, size_t size,
-                        struct id_sink *sink) {
+                        struct id_sink *sink, struct known *known) {
     struct word word = {.model = model,
-                        .sink = sink}; /* all of it zero: loads past a word's end are defined */
+                        .sink = sink,
+                        .known = known}; /* all of it zero: loads past a word's end are defined */
     const uint8_t *at = text, *end = text + size;
     while (at < end) {
         const uint8_t fold = fold_ascii[*at];

@@ -79,9 +79,18 @@ struct id_sink {
     uint32_t ids[IDS_MAX];
 };
 
-/* Send the ids of a text's pieces to the sink. Any bytes are accepted; ill-formed UTF-8 is
- * skipped. */
+/* The bytes of a text's words, as they are split, and the sum over the words of the known bytes
+ * divided by the pieces, in units of 2^-KNOWN_BITS. Bytes are known in a piece of several
+ * characters, and if they are ASCII: a vocabulary has the letters of every script, which mean
+ * nothing. Punctuation counts for nothing. */
+enum { KNOWN_BITS = 16 };
+struct known {
+    uint64_t bytes, shares;
+};
+
+/* Send the ids of a text's pieces to the sink, and count the known bytes unless known is NULL. Any
+ * bytes are accepted; ill-formed UTF-8 is skipped. */
 void rag_wordpiece_read(const struct rag_model *model, const uint8_t *text, size_t size,
-                        struct id_sink *sink);
+                        struct id_sink *sink, struct known *known);
 
 #endif

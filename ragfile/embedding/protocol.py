@@ -227,6 +227,10 @@ class StaticEmbedder:
         self._core.embed(texts, out, threads)
         return out
 
+    def known(self, text: str) -> float:
+        """Return the share of a text that the model knows, from 0 to 1."""
+        return self._core.known(text)
+
     def tokens(self, text: str) -> list[int]:
         """Return the ids of a text's word pieces."""
         return self._core.tokens(text)

@@ -19,6 +19,7 @@ DIM_LIMIT = 1 << 16
 METRICS = ("cosine", "ip", "l2")
 STATIC_WEIGHT, TRANSFORMER_WEIGHT = 6, 4  # calibrated fusion's w by kind of model
 CODE_RANKING = 1  # the version of the rule that ranks source code
+KNOWN = 1  # how much the share of a question that a static model knows weighs its vector
 EVIDENCE = 0.05  # share by which further passages raise a document's best one
 
 
@@ -128,6 +129,7 @@ def _is_fusion(value: object) -> bool:
         and _is_number(value.get("rrf_k", 1), 0)
         and _is_number(value.get("alpha", 0), 0)
         and _is_number(value.get("evidence", 0), 0)
+        and _is_number(value.get("known", 0), 0)
     )
 
 

@@ -1,6 +1,11 @@
 # Calibrated fusion in the core: search/fusion.py's `calibrated` without its dozen small arrays.
 
 
+def calibrated_weight(double recorded, double counted, double known):
+    """Return the weight for a question of which the model knows the share `known`, inf for none."""
+    return rag_calibrated_weight(recorded, counted, known)
+
+
 cdef class Calibration:
     """A query's scale: mean and deviation of its dense scores, and the number of deviations that
     weigh as much as the best lexical match."""

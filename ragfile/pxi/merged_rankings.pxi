@@ -169,8 +169,14 @@ cdef class Fusion:
     cdef rag_fusion asked(self, queries, how, Sample sample, size_t count, size_t depth,
                           threads) except *:
         cdef rag_fusion found = self.fusion
-        method, parameter, evidence = how
+        cdef const double[::1] weights
+        method, parameter, evidence, given = how
         found.method, found.parameter, found.evidence = METHODS[method], parameter, evidence
+        if given is not None:
+            weights = given
+            if <size_t>weights.shape[0] != count:
+                raise ValueError(f"{count} questions have a weight each, not {weights.shape[0]}")
+            found.weights = &weights[0] if count else NULL
         cdef const void *stats
         found.queries = <const rag_queries *>queries_at(queries, &stats)
         if stats != NULL:
@@ -190,7 +196,7 @@ cdef class Fusion:
              bint wants_least=False, threads=None):
         """Return (vector scores float32[m, depth] of the rows found by words, moments float64[m,
         2], the minimum vector scores of further rows among the k best, or None). how is (method,
-        parameter, evidence)."""
+        parameter, evidence, the weight of each question or None)."""
         import numpy
 
         cdef rag_fault fault

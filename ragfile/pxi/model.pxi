@@ -53,6 +53,12 @@ cdef class StaticModel:
         finally:
             PyMem_Free(ids)
 
+    def known(self, text):
+        """Return the share of a text that the model knows, from 0 to 1."""
+        cdef bytes raw = utf8_of(text)
+        cdef const char *at = raw
+        return rag_model_known(&self.model, at, len(raw))
+
     def embed(self, texts, float[:, ::1] out not None, int threads=1):
         """Write each text's vector into a row of out: length 1, or zeros if no word is known."""
         cdef list raws = [utf8_of(text) for text in texts]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
-from math import isnan
+from math import isinf, isnan
 from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 
 import numpy as np
@@ -66,7 +66,8 @@ class Explanation:
         terms: Contributions of the question's terms to the BM25 score.
         length: Length of the passage in terms, fields weighted.
         scale: The numbers of calibrated fusion: `best` (the best BM25 score), `mean` and `deviation` of
-            the question's vector scores over the sample, `weight`, `min_score`, the vector score that
+            the question's vector scores over the sample, `weight`, `known`, the share of the question
+            that a static model knows, by which the weight is divided (without any, there is no weight), `min_score`, the vector score that
             a row without any of the words needs, and for a document's best passage `evidence`, the part
             of its score that further passages of the document add.
         excluded_by: The filters that exclude the passage.
@@ -181,6 +182,8 @@ def explained(
     code = _code(retrieval, question, row) if has_words else {}
     if rank is not None and score is not None and scale:
         scale |= _evidence(ranked, rank - 1, scale, code.get("fused", score))
+    if isinf(scale.get("weight", 0)):  # no vector score matters
+        scale = {k: v for k, v in scale.items() if k not in ("weight", "min_score")}
     return Explanation(
         row, base.looked_at("ids", [row], notes)[row], ranked.score_type, score, rank, scores,
         {name: _rank(base, row, score, asked[name], rows) for name, score in scores.items()},
@@ -284,7 +287,9 @@ def _scale(
     )  # fmt: skip
     best = float(bm25[0, 0]) if found.size and found[0, 0] >= 0 else 0.0
     min_score = base.least(question, np.asarray(vector)[None], (found, bm25))
-    scale = {"best": best, "mean": mean, "deviation": deviation, "weight": how.parameter}
+    scale = {"best": best, "mean": mean, "deviation": deviation, "weight": how.weight(question, 0)}
+    if question.known is not None:
+        scale["known"] = float(question.known[0])
     return (
         scale
         if min_score is None or not np.isfinite(min_score[0])

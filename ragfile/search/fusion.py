@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 RRF_K = 60
 PARAMETERS = {  # those of a search
-    "rrf": {"rrf_k"}, "blend": {"alpha"}, "calibrated": {"w", "evidence"},
+    "rrf": {"rrf_k"}, "blend": {"alpha"}, "calibrated": {"w", "evidence", "known"},
 }  # fmt: skip
 Fused: TypeAlias = "tuple[Int64s, NDArray[np.float64]]"
 
@@ -61,10 +61,10 @@ def check_value(method: str, value: float) -> None:
         alpha_weights(value)
 
 
-def check_evidence(share: float) -> None:
-    """Refuse a share of evidence outside its bounds."""
+def check_share(name: str, share: float) -> None:
+    """Refuse a share, such as that of evidence, outside its bounds."""
     if not 0 <= share <= 1:
-        raise ValueError(f"evidence must be between 0 and 1, not {share}")
+        raise ValueError(f"{name} must be between 0 and 1, not {share}")
 
 
 def alpha_weights(alpha: float) -> tuple[float, float]:

@@ -240,7 +240,7 @@ class _GroupSearch:
     def _calibration(self, words: Proposals) -> _core.Calibration:
         self.mean, deviation = self.base.sample_statistics(self.vector)
         self.best = float(words.scores[0]) if len(words.scores) else 0.0
-        return _core.Calibration(self.mean, deviation, self.how.parameter)
+        return _core.Calibration(self.mean, deviation, self.how.weight(self.question, 0))
 
     def _bound(
         self, words: Proposals, dense: Proposals, depth: int, scale: _core.Calibration

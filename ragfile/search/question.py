@@ -131,6 +131,7 @@ class Question:
     fields: dict[str, int] | None = DEFAULTS["fields"]
     effort: float = DEFAULTS["effort"]
     recall: Recall | None = None  # None with an effort of 1, which misses nothing
+    known: NDArray[np.float64] | None = None  # the share of each text that the model knows
     queries: _core.Queries | None = None  # the texts as terms, if they are more than their words
     notes: Notes = field(default_factory=Notes)  # shared by all parts of a question
     has_filters: bool = field(default=False, init=False)  # whether each text has its own filter
@@ -213,14 +214,15 @@ class Question:
         """Return the question of some of the texts, with one filter."""
         vectors = None if self.vectors is None else self.vectors[places]
         texts = [self.texts[i] for i in places]
+        known = None if self.known is None else self.known[places]
         recall = None if self.recall is None else self.recall.part(places)
-        return replace(self, texts=texts, where=where, vectors=vectors, recall=recall)
+        return replace(self, texts=texts, where=where, vectors=vectors, known=known, recall=recall)
 
 
 _checked_k = cast("Callable[[int], int]", check_of(K))
 # A key holds all fields as they are, except those that it spells and those that do not change the answer.
 _SPELLED = ["texts", "where", "tags_any", "tags_all", "fusion", "boost", "vectors", "fields"]
-_UNKEYED = ["notes", "threads", "recall", "queries", "has_filters", "ranks_code"]
+_UNKEYED = ["notes", "threads", "recall", "known", "queries", "has_filters", "ranks_code"]
 _plain = attrgetter(*(f.name for f in fields_of(Question) if f.name not in _SPELLED + _UNKEYED))
 
 

@@ -6,7 +6,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ragfile.embedding.protocol import Embedder, embedded, embedder_of_file, open_embedder, told
+from ragfile.embedding.protocol import (
+    Embedder,
+    StaticEmbedder,
+    embedded,
+    embedder_of_file,
+    open_embedder,
+    told,
+)
 from ragfile.errors import ModelError, ProviderError
 from ragfile.ground import offline as network
 from ragfile.ground.lru import Lru
@@ -14,6 +21,8 @@ from ragfile.ground.lru import Lru
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+    from numpy.typing import NDArray
 
     from ragfile.types import Float32s, StrPath
 
@@ -84,6 +93,13 @@ class QuestionVectors:
             raise
         except Exception as error:  # noqa: BLE001 - a user's embedder may raise anything
             return None, f"no embedding: {str(error) or type(error).__name__}"
+
+    def known(self, texts: list[str]) -> NDArray[np.float64] | None:
+        """Return the share of each text that the model knows; None if the model cannot tell."""
+        embedder = None if self.is_off else self.embedder
+        if not isinstance(embedder, StaticEmbedder):
+            return None
+        return np.array([embedder.known(text) for text in texts])
 
     def _made(self, embedder: Embedder, texts: list[str]) -> Float32s:
         """Return the vectors of questions, from the cache where it has them."""

@@ -106,7 +106,7 @@ class _Round:
         near = np.where(np.isnan(near), np.float32(mean), near)
         last = [np.partition(scores, count - depth)[count - depth] for scores in (bm25, near)]
         near_most = max(last[1], np.float32(mean))  # a row without a vector counts as the mean
-        scale = _core.Calibration(mean, deviation, how.parameter)
+        scale = _core.Calibration(mean, deviation, how.weight(question, i))
         best = float(bm25.max(initial=0.0))
         beyond = scale.scores(np.array(last[:1]), np.array([near_most]), best)[0]
         if how.evidence:  # which is final once the rows that count for it are

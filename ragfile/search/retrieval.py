@@ -180,7 +180,12 @@ class Retrieval:
         has_words = question.mode != "vector" or vectors is None
         if has_words and not rows.has_bm25:
             has_words, degraded = False, degraded or "the file has no BM25 index"
+        if has_words and vectors is not None and self._counts_known(question):
+            question.known = self.vectors.known(question.texts)
         return Retrievers(vectors, has_words, degraded)
+
+    def _counts_known(self, question: Question) -> bool:
+        return retriever_fusion.method_for(self.rows, question.fusion).known > 0
 
     # ---------------------------------------------------------------------------------------------------- by name --
 

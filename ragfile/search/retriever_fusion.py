@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ragfile import _core
 from ragfile.file import prefetch
 from ragfile.file.config import TRANSFORMER_WEIGHT
 from ragfile.search import fusion
@@ -25,13 +26,13 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ragfile import _core
     from ragfile.file.row_sets import Words
     from ragfile.search.file_rows import FileRows
     from ragfile.search.question import Notes, Question
     from ragfile.search.rows import Found, SearchedRows, Selection
     from ragfile.types import Float32s, Floats, FusionChoice
 
+AskedMethod: TypeAlias = "tuple[str, float, float, NDArray[np.float64] | None]"
 FusedArrays: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float32], NDArray[np.float32]]"  # rows, scores, bm25, vector
 PARAMETER = {
     "calibrated": ("w", TRANSFORMER_WEIGHT),
@@ -41,11 +42,32 @@ PARAMETER = {
 
 
 class Method(NamedTuple):
-    """A method of fusion, its parameter, and the share of the evidence of documents, 0 for none."""
+    """A method of fusion with its parameter.
+
+    Attributes:
+        name: The method.
+        parameter: Its parameter: w, rrf_k or alpha.
+        evidence: The share of the evidence of documents, 0 for none.
+        known: How much the share of a question counts that the model knows, 0 for nothing.
+    """
 
     name: str
     parameter: float
     evidence: float = 0.0
+    known: float = 0.0
+
+    def weight(self, question: Question, i: int) -> float:
+        """Return the weight of a question's vector in calibrated fusion, inf if the words alone count."""
+        if question.known is None or not self.known:
+            return self.parameter
+        return _core.calibrated_weight(self.parameter, self.known, question.known[i])
+
+    def of(self, question: Question) -> AskedMethod:
+        """Return the method for the core."""
+        if question.known is None or not self.known:
+            return self.name, self.parameter, self.evidence, None
+        weights = np.array([self.weight(question, i) for i in range(len(question.texts))])
+        return self.name, self.parameter, self.evidence, weights
 
 
 class Ranked(NamedTuple):
@@ -144,6 +166,7 @@ class RetrieverFusion:
     def __init__(self, rows: FileRows, question: Question, vectors: Floats) -> None:
         self.rows, self.question, self.vectors = rows, question, vectors
         self.how = method_for(rows, question.fusion)
+        self.asked = self.how.of(question)
         self.core = rows.fusion_core
         self.sample = rows.sample_vectors if self.how.name == "calibrated" else None
         self.threads = 1 if rows.is_elsewhere else question.threads
@@ -169,7 +192,7 @@ class RetrieverFusion:
         """Do the steps of least, the vector scan and ranked in one call into the core."""
         question = self.question
         found, (words, fusing, vectors) = self.core.answer(
-            queries, self.vectors, rows, question.depth, width, question.wanted, self.how, self.sample,
+            queries, self.vectors, rows, question.depth, width, question.wanted, self.asked, self.sample,
             wants_least=self._wants_least, threads=self.threads,
         )  # fmt: skip
         notes.noted({"bm25": words, "fuse": fusing, "vector": vectors}, "fuse")
@@ -190,7 +213,7 @@ class RetrieverFusion:
             prefetch.vector_rows(self.rows.segments, np.unique(words[0][words[0] >= 0]))
         question = self.question
         self.near, self.moments, min_score = self.core.near(
-            queries, self.vectors, words, question.wanted, self.how, self.sample,
+            queries, self.vectors, words, question.wanted, self.asked, self.sample,
             wants_least=self._wants_least, threads=self.threads,
         )  # fmt: skip
         return min_score
@@ -203,7 +226,7 @@ class RetrieverFusion:
             candidates = np.union1d(self.words[0], dense[0])
             prefetch.chunk_records(self.rows.segments, candidates[candidates >= 0])
         found = self.core.rank(
-            self.queries, self.words, self.near, self.moments, dense, width, self.how, self.sample,
+            self.queries, self.words, self.near, self.moments, dense, width, self.asked, self.sample,
             threads=self.threads,
         )  # fmt: skip
         return self._named(found)
@@ -239,7 +262,9 @@ def method_of(chosen: FusionChoice | None, by_file: Mapping[str, Any]) -> Method
     fusion.check(method, params)
     name, default = PARAMETER[method]
     values = {**by_file, **params}
-    value, evidence = values.get(name, default), values.get("evidence", 0)
+    value = values.get(name, default)
     fusion.check_value(method, value)
-    fusion.check_evidence(evidence)
-    return Method(method, float(value), float(evidence) if method == "calibrated" else 0.0)
+    shares = [values.get(share, 0) for share in ("evidence", "known")]
+    for share, given in zip(("evidence", "known"), shares, strict=True):
+        fusion.check_share(share, given)
+    return Method(method, float(value), *(map(float, shares) if method == "calibrated" else ()))

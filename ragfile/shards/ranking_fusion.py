@@ -71,7 +71,10 @@ class RankingFusion:
         if self.method != "calibrated":
             return None
         moments = [self.rows.sample_statistics(vector) for vector in self.vectors]
-        self.scales = [_core.Calibration(mean, spread, self.value) for mean, spread in moments]
+        self.scales = [
+            _core.Calibration(mean, spread, self.how.weight(self.question, i))
+            for i, (mean, spread) in enumerate(moments)
+        ]
         if self.question.looks_beyond:
             return None
         return np.array(

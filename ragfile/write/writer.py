@@ -11,9 +11,9 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.embedding.embedded_text import Context
-from ragfile.embedding.protocol import Embedder, open_embedder
+from ragfile.embedding.protocol import Embedder, StaticEmbedder, open_embedder
 from ragfile.file.arrow import noted_model
-from ragfile.file.config import EVIDENCE, METRICS, STATIC_WEIGHT, TRANSFORMER_WEIGHT
+from ragfile.file.config import EVIDENCE, KNOWN, METRICS, STATIC_WEIGHT, TRANSFORMER_WEIGHT
 from ragfile.ground.atomic_replace import spare_unless_ragfile
 from ragfile.ground.urls import local_file
 from ragfile.ingest.analysis import Analysis
@@ -40,7 +40,8 @@ def model_record(embedder: Embedder | None, spec: str | None) -> dict[str, Any] 
 def fusion_record(embedder: Embedder | None) -> dict[str, Any]:
     """Return the default fusion, which weights vectors by the kind of model and counts evidence."""
     weight = STATIC_WEIGHT if getattr(embedder, "is_static", False) else TRANSFORMER_WEIGHT
-    return {"method": "calibrated", "w": weight, "evidence": EVIDENCE}
+    known = {"known": KNOWN} if isinstance(embedder, StaticEmbedder) else {}
+    return {"method": "calibrated", "w": weight, "evidence": EVIDENCE, **known}
 
 
 class Writer(Transaction):

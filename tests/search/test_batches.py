@@ -111,11 +111,11 @@ def test_arrays_that_do_not_belong_together_are_refused(rf):
     words = np.zeros((2, 3), np.int64), np.zeros((2, 3), np.float32)
     with pytest.raises(ValueError, match="as many lists"):
         rf.rows.fusion_core.near(
-            queries, np.ones((1, DIM), np.float32), words, 1, ("rrf", 60.0, 0.0)
+            queries, np.ones((1, DIM), np.float32), words, 1, ("rrf", 60.0, 0.0, None)
         )
     with pytest.raises(ValueError, match="needs a sample"):
         rf.rows.fusion_core.near(
-            queries, np.ones((1, DIM), np.float32), words, 1, ("calibrated", 6.0, 0.0)
+            queries, np.ones((1, DIM), np.float32), words, 1, ("calibrated", 6.0, 0.0, None)
         )
     with pytest.raises(ValueError, match="need their records"):
         _core.Parts([(0, 5, None, None), (5, 5, None, None)])

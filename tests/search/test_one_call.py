@@ -92,4 +92,6 @@ def test_one_call_is_for_one_segment_without_deletions(tmp_path):
         text, vector = question(np.random.default_rng(2))
         queries = rf.rows.searched("rag.terms").questions([text])
         with pytest.raises(TypeError):
-            rf.rows.fusion_core.answer(queries, vector[None], None, 5, 5, 5, ("rrf", 60.0, 0.0))
+            rf.rows.fusion_core.answer(
+                queries, vector[None], None, 5, 5, 5, ("rrf", 60.0, 0.0, None)
+            )

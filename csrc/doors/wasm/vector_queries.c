@@ -235,6 +235,10 @@ EXPORT(model_embed) void model_embed(const uint8_t *text, size_t size, float *ou
     rag_model_embed(&model, &text, &size, 1, 1, out);
 }
 
+EXPORT(model_known) double model_known(const uint8_t *text, size_t size) {
+    return rag_model_known(&model, text, size);
+}
+
 /* ----------------------------------------------------------------------------------- the sample */
 
 struct picked {
@@ -382,6 +386,10 @@ EXPORT(fusion_rank)
 int fusion_rank(const struct rag_calibration *by, const float *bm25, const float *dense,
                 const int64_t *ties, size_t count, int64_t *order, double *scores) {
     return (int)rag_calibrated_rank(by, bm25, dense, ties, count, order, scores, &fault);
+}
+
+EXPORT(fusion_weight) double fusion_weight(double recorded, double counted, double known) {
+    return rag_calibrated_weight(recorded, counted, known);
 }
 
 EXPORT(fusion_least)

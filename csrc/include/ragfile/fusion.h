@@ -13,6 +13,11 @@ struct rag_calibration {
     double best, mean, deviation, weight;
 };
 
+/* The weight for a query of which a model knows the share `known` (model.h): the recorded one,
+ * divided by 1 - counted * (1 - known); infinite for a divisor of 0. `counted` is how much the share
+ * counts, both are from 0 to 1. */
+double rag_calibrated_weight(double recorded, double counted, double known);
+
 /* The fused score of a row. */
 double rag_calibrated_score(const struct rag_calibration *by, float bm25, float dense);
 
@@ -23,7 +28,7 @@ enum rag_status rag_calibrated_rank(const struct rag_calibration *by, const floa
                                     int64_t *order, double *scores, struct rag_fault *fault);
 
 /* The vector score that a row with a BM25 score of at most `rest` needs to be among the k best
- * of these rows, or evidence; -infinity if any score suffices. */
+ * of these rows, or evidence; -infinity if any score suffices, FLT_MAX if none does. */
 float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, const float *dense,
                            size_t count, size_t k, float rest, bool has_evidence);
 
@@ -67,7 +72,8 @@ enum rag_status rag_merge(const struct rag_part *parts, size_t part_count, int64
                           float *best, struct rag_fault *fault);
 
 /* The method of fusion (fusion/fuse.c has the formulas). `parameter` is the weight, the constant
- * of reciprocal ranks, or the share of vectors. */
+ * of reciprocal ranks, or the share of vectors. `weights` has the weight of each query instead of
+ * `parameter`, or is NULL. */
 enum rag_method { RAG_CALIBRATED, RAG_RRF, RAG_BLEND };
 
 struct rag_lexical_leg;
@@ -80,6 +86,7 @@ struct rag_queries;
 struct rag_fusion {
     enum rag_method method;
     double parameter, evidence;
+    const double *weights;
     const struct rag_part *parts;
     size_t part_count;
     const struct rag_lexical_leg *legs;

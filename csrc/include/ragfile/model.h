@@ -25,6 +25,11 @@ enum rag_status rag_model_open(const void *file, size_t size, struct rag_model *
 size_t rag_model_tokens(const struct rag_model *model, const void *text, size_t size, uint32_t *ids,
                         size_t capacity);
 
+/* The share of a text that the model knows, from 0 to 1: the mean over the bytes of its words, of 1
+ * divided by the number of the word's pieces. Pieces of one character that is not ASCII count as
+ * unknown. 1 for a text without words. */
+double rag_model_known(const struct rag_model *model, const void *text, size_t size);
+
 /* Embeds texts: writes count * dims floats, vectors of length 1, or zeros for a text without a
  * known word. The bits do not depend on threads, batch or target. */
 void rag_model_embed(const struct rag_model *model, const uint8_t *const *texts,

@@ -3,7 +3,7 @@ order of the lists, so that the same input gives the same bits. A list is {rows,
 
 import { ArgumentError } from "./errors.js";
 
-const PARAMETERS = { rrf: ["rrf_k"], blend: ["alpha"], calibrated: ["evidence", "w"] };
+const PARAMETERS = { rrf: ["rrf_k"], blend: ["alpha"], calibrated: ["evidence", "known", "w"] };
 export const RRF_K = 60;
 
 /** [method, parameters]: the caller's choice before the file's. */
@@ -20,8 +20,9 @@ export function methodOf(chosen, recorded) {
       `fusion ${method} has no parameter '${unknown}', only ${PARAMETERS[method].join(" and ")}`,
     );
   const params = { ...recorded, ...given };
-  if (!(params.evidence === undefined || (params.evidence >= 0 && params.evidence <= 1)))
-    throw new ArgumentError(`evidence must be between 0 and 1, not ${params.evidence}`);
+  for (const share of ["evidence", "known"])
+    if (!(params[share] === undefined || (params[share] >= 0 && params[share] <= 1)))
+      throw new ArgumentError(`${share} must be between 0 and 1, not ${params[share]}`);
   return [method, params];
 }
 

@@ -413,6 +413,15 @@ export class RagFile extends Archive {
     return vector;
   }
 
+  /** The weight of a question's vector, by the share of the question that the model knows. */
+  async weightOf(text, weight, counted) {
+    if (!this.recordsModel()) return weight;
+    await this.embedder();
+    const { core } = this;
+    const known = await core.withText(text, (at, size) => core.exports.model_known(at, size));
+    return core.exports.fusion_weight(weight, counted, known);
+  }
+
   // -------------------------------------------------------------------------------------- fusion ---
 
   /** What ties go by: the rows themselves in one segment, the order of their keys in several. */

@@ -157,7 +157,7 @@ export class Question {
     const known = await file.vectorScores(words.rows, vector);
     let [by, least] = [null, -Infinity];
     if (method === "calibrated") {
-      by = await this.scale(vector, params);
+      by = await this.scale(text, vector, params);
       const rest = words.rows.length === depth && depth > 0 ? words.scores.at(-1) : 0;
       const hasEvidence = params.evidence > 0;
       if (!beyond) least = await file.least(by, words.scores, known, wanted, rest, hasEvidence);
@@ -184,9 +184,9 @@ export class Question {
     };
   }
 
-  async scale(vector, params) {
+  async scale(text, vector, { w = TRANSFORMER_WEIGHT, known }) {
     const [mean, deviation] = await this.file.moments(vector);
-    return { mean, deviation, weight: params.w ?? TRANSFORMER_WEIGHT };
+    return { mean, deviation, weight: known ? await this.file.weightOf(text, w, known) : w };
   }
 
   /** The union of both legs, each row with both exact scores, ranked. */
@@ -279,10 +279,10 @@ export class Question {
   }
 
   /** How many candidates stand where they would stand in the ranking of all rows. */
-  async sure({ scoreType, scores, parts }, { vector }, depth) {
+  async sure({ scoreType, scores, parts }, { text, vector }, depth) {
     const reranks = this.boost.length || this.diversity || this.ranksCode;
     if (scoreType !== "calibrated" || reranks) return scores.length;
-    const by = await this.scale(vector, this.fusion[1]);
+    const by = await this.scale(text, vector, this.fusion[1]);
     const known = (score) => (Number.isNaN(score) ? Math.fround(by.mean) : score); // without a vector
     const last = (name) => parts.map((part) => known(part[name])).sort((a, b) => b - a)[depth - 1];
     const near = Math.max(last("vector"), Math.fround(by.mean));
