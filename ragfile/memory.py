@@ -33,7 +33,7 @@ from ragfile.memories.edits import MemoryEdit, Remembered, Told
 from ragfile.memories.layered_file import LayeredFile
 from ragfile.memories.moments import Duration, Moment, duration, moment, stamp, unstamped
 from ragfile.memories.recollection import MemoryChange, Recalled, Recollection, changes_of
-from ragfile.memories.retention import KEY, RETENTION, HeldGeneration, Retention, held
+from ragfile.memories.retention import KEY, RETENTION, HeldGeneration, Past, Retention
 from ragfile.memories.threads import KINDS, MemoryThread, Viewpoint
 from ragfile.types import StrPath, Tags
 from ragfile.write.compaction import compact
@@ -348,12 +348,17 @@ class Memory:
 
     def _erase(self, gone: list[str], retention: Retention, end_kept: bool) -> Forgotten:
         """Rewrite the file without its past, unless generations must stay."""
-        names = [name for name, _ in retention.forgotten]
-        stays = [] if end_kept else held(self.path, names)
-        below = self._file.holding(gone)
+        past, below = Past(self.path), self._file.holding(gone)
+        stays = [] if end_kept else past.held(name for name, _ in retention.forgotten)
         if stays:
             return Forgotten(gone, False, None, tuple(stays), below)
-        compact(self.path, wait=seconds_to_wait(self._wait, DOOR_WAIT))
+        if end_kept or past.is_alone:
+            compact(self.path, wait=seconds_to_wait(self._wait, DOOR_WAIT))
+        elif past.drop_older():
+            self._change(lambda changes: changes.retention.erased(retention.forgotten))
+        else:
+            held = tuple(HeldGeneration(one, "kept") for one in past.generations)
+            return Forgotten(gone, False, None, held, below)
         return Forgotten(gone, not below, below=below)
 
     def _run(self, change: Callable[[MemoryEdit], T_co]) -> T_co:
@@ -379,7 +384,7 @@ class Memory:
         now = self._clock()
         if retention.has_expired(now):
             _, retention = self._change(lambda changes: changes.forget_expired(now))
-        if retention.is_due(now):
+        if retention.is_due(now) and not Past(self.path).keeps_everything:
             self._erase([], retention, end_kept=False)
 
     # ----------------------------------------------------------------------------------- reading --

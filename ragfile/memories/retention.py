@@ -6,7 +6,8 @@ its live content alone. rag.config records under "memory" which documents wait f
     {"retention": 86400, "forgotten": [["m3kd9x2a", "2026-03-01T09:30:00.000000Z"]], "expires": "…"}
 
 `retention` is in seconds, `expires` the first moment at which a text expires. The rewriting replaces
-the file with an empty list in the same step, so nothing says "gone" before it is.
+the file with an empty list in the same step, so nothing says "gone" before it is. A file that keeps
+several generations, none of which has the text, loses only the ones before them.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from ragfile.errors import CorruptError
 from ragfile.file import config
 from ragfile.file.row_segment import RowSegment
 from ragfile.memories.moments import DAY, stamp, unstamped
-from ragfile.write.old_generations import NEWEST, keep_of
+from ragfile.write.old_generations import ALL, drop_older, keep_of, kept_generations
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -33,7 +34,7 @@ RETENTION = DAY
 
 
 class HeldGeneration(NamedTuple):
-    """An older generation that still holds a forgotten text, and why it stays: "signed" or "kept"."""
+    """A generation that still has the bytes of a forgotten text, and why it stays: "signed" or "kept"."""
 
     generation: int
     reason: str
@@ -72,6 +73,11 @@ class Retention:
         """Add documents whose bytes have to go."""
         self.forgotten += [(name, at) for name in ids]
 
+    def erased(self, pairs: Iterable[tuple[str, str]]) -> None:
+        """Remove documents whose bytes are gone."""
+        gone = set(pairs)
+        self.forgotten = [pair for pair in self.forgotten if pair not in gone]
+
     @property
     def due(self) -> datetime | None:
         """The moment at which the oldest forgotten text has to be gone."""
@@ -88,21 +94,55 @@ class Retention:
         return bool(self.expires) and self.expires <= stamp(now)
 
 
-def held(path: StrPath, ids: Iterable[str]) -> list[HeldGeneration]:
-    """Return the older generations that must stay and hold bytes of these documents."""
-    wanted = set(ids)
-    mapped = _core.Map(os.fspath(path))
-    newest = _core.Reader(mapped)
-    last, record = newest.commit["generation"], config.config_of(newest, os.fspath(path))
-    if keep_of(record, last) == NEWEST and not _has_signature(newest):
-        return []
-    before = config.first_generation(newest, os.fspath(path)) - 1
-    readers = [*(_core.Reader(mapped, number) for number in range(1, last)), newest]
-    return [
-        HeldGeneration(before + reader.commit["generation"], _reason(reader))
-        for reader in readers
-        if (reader is not newest or _has_signature(reader)) and _holds(reader, wanted)
-    ]
+class Past:
+    """The generations of a file that have to stay, as its owner or a signature wants it."""
+
+    def __init__(self, path: StrPath) -> None:
+        self._path = name = os.fspath(path)
+        self._newest = _core.Reader(_core.Map(name))
+        record = config.config_of(self._newest, name)
+        self._keep = keep_of(record, self._newest.commit["generation"])
+        self._before = config.first_generation(self._newest, name) - 1
+        self._holds: dict[int, bool] = {}  # by segment, which never changes
+
+    @property
+    def keeps_everything(self) -> bool:
+        """Whether no generation may ever be dropped unasked."""
+        return self._keep == ALL
+
+    @property
+    def generations(self) -> list[int]:
+        """The numbers of the older generations that have to stay, the oldest first."""
+        kept = kept_generations(self._newest, self._keep)[:0:-1]
+        return [self._before + reader.commit["generation"] for reader in kept]
+
+    @property
+    def is_alone(self) -> bool:
+        """Whether the newest generation is the only one that has to stay, so that all may be rewritten."""
+        return len(kept_generations(self._newest, self._keep)) == 1
+
+    def drop_older(self) -> bool:
+        """Drop the generations that need not stay; return whether that was possible."""
+        return drop_older(self._path, self._keep)
+
+    def held(self, ids: Iterable[str]) -> list[HeldGeneration]:
+        """Return the generations that must stay and have bytes of some documents, the oldest first."""
+        wanted = set(ids)
+        *older, newest = kept_generations(self._newest, self._keep)[::-1]
+        named = [*older, newest] if _has_signature(newest) else older
+        return [
+            HeldGeneration(self._before + reader.commit["generation"], _reason(reader))
+            for reader in named
+            if self._has(reader, wanted)
+        ]
+
+    def _has(self, reader: _core.Reader, ids: set[str]) -> bool:
+        """Return whether a segment of a generation has one of some documents, deleted or not."""
+        for record in reader.segments:
+            if record.number not in self._holds:
+                records = RowSegment(reader, record, 0).records
+                self._holds[record.number] = any(records.find(name) is not None for name in ids)
+        return any(self._holds[record.number] for record in reader.segments)
 
 
 def _has_signature(reader: _core.Reader) -> bool:
@@ -111,9 +151,3 @@ def _has_signature(reader: _core.Reader) -> bool:
 
 def _reason(reader: _core.Reader) -> str:
     return "signed" if _has_signature(reader) else "kept"
-
-
-def _holds(reader: _core.Reader, ids: set[str]) -> bool:
-    """Return whether a segment of a generation has one of some documents, deleted or not."""
-    segments = [RowSegment(reader, record, 0) for record in reader.segments]
-    return any(segment.records.find(name) is not None for segment in segments for name in ids)

@@ -78,6 +78,38 @@ def bound(path: StrPath, before: int, keep: int | str) -> None:
             _drop_past(path, keep)
 
 
+def drop_older(path: StrPath, keep: int | str) -> bool:
+    """Drop all generations that a file does not keep; return whether that was possible.
+
+    Raises:
+        LockedError: Another writer still holds the file.
+    """
+    with closing(_core.FileWriter.edit(path, PATIENCE)) as file:
+        past = Past(file, os.path.realpath(path), keep)
+        if is_possible := past.can_drop():
+            past.drop()
+        return is_possible
+
+
+def kept_generations(newest: _core.Reader, keep: int | str) -> list[_core.Reader]:
+    """Return the generations that a file has to keep, the newest first."""
+    kept = [newest]
+    while kept[-1].commit["generation"] > 1 and _reaches(kept, keep):
+        kept.append(kept[-1].previous())
+    return kept
+
+
+def _reaches(kept: list[_core.Reader], keep: int | str) -> bool:
+    """Return whether the generation before the oldest kept one is kept, too."""
+    if keep == ALL:
+        return True
+    if isinstance(keep, int):
+        return len(kept) < keep
+    since = datetime.fromisoformat(keep).timestamp() * 1e9
+    oldest: int = kept[-1].commit["created"]
+    return oldest > since
+
+
 def _drop_past(path: StrPath, keep: int | str) -> None:
     with closing(_core.FileWriter.edit(path, PATIENCE)) as file:
         past = Past(file, os.path.realpath(path), keep)
@@ -96,40 +128,21 @@ class Past:
         self._file, self._path = file, path
         newest = file.take_reader()
         last = newest.commit["generation"]
-        self._map = newest.owner
-        self._kept = [newest]
-        for generation in range(last - 1, last - keep if isinstance(keep, int) else 0, -1):
-            if generation < 1 or not self._reaches(keep):
-                break
-            self._kept.append(_core.Reader(self._map, generation))
-        self._kept.reverse()
+        self._kept = kept_generations(newest, keep)[::-1]
         self._first = config.first_generation(newest, path) + last - len(self._kept)
-
-    def _reaches(self, keep: int | str) -> bool:
-        """Return whether the generation before the oldest kept one is kept, too."""
-        if isinstance(keep, int):
-            return True
-        since = datetime.fromisoformat(keep).timestamp() * 1e9
-        oldest: int = self._kept[-1].commit["created"]
-        return oldest > since
 
     def is_too_large(self) -> bool:
         """Return whether the file is too large for what it keeps, and dropping the rest is possible."""
         kept = {e["at"]: e["extent"] for reader in self._kept for e in reader.entries}
         live, size = sum(kept.values()), self._kept[-1].commit["end"]
         has_one_name = os.stat(self._path).st_nlink == 1
-        is_whole = not self._kept[-1].commit["lost_generation"]
-        return (
-            is_whole
-            and size > limit(live)
-            and live <= COPY_MOST
-            and has_one_name
-            and self._can_move()
-        )
+        return size > limit(live) and live <= COPY_MOST and has_one_name and self.can_drop()
 
-    def _can_move(self) -> bool:
+    def can_drop(self) -> bool:
+        """Return whether the kept generations can be copied to another file."""
         names = {entry["name"] for reader in self._kept for entry in reader.entries}
-        return names.isdisjoint(BOUND_TO_THEIR_PLACE)
+        is_whole = not self._kept[-1].commit["lost_generation"]
+        return is_whole and names.isdisjoint(BOUND_TO_THEIR_PLACE)
 
     def drop(self) -> None:
         """Replace the file by one with the kept generations alone."""

@@ -217,3 +217,41 @@ def test_a_damaged_record_of_retention_is_refused(memory):
         writer.record["memory"] = {"retention": "long"}
     with pytest.raises(ragfile.CorruptError, match="invalid value for 'memory'"):
         memory.remember(TEXT)
+
+
+def generations(memory):
+    return [commit["generation"] for commit in ragfile.log(memory.path)]
+
+
+def test_a_file_that_keeps_few_generations_loses_only_older_ones(memory):
+    with ragfile.edit(memory.path, keep=3):
+        pass
+    gone = memory.forget(memory.remember(TEXT).id, erase=True)
+    forgotten = memory.knowledge.generation
+    assert [one.reason for one in gone.held] == ["kept"]
+    for number in range(100):
+        memory.log_turn("monday", "Eve", f"Sentence {number}.")
+        if number % 10 == 0 and memory.forget(erase=True).is_erased:
+            break
+    assert where(memory) == []
+    newest = memory.knowledge.generation
+    assert newest - 3 > forgotten
+    assert generations(memory) == [newest, newest - 1, newest - 2, newest - 3][: 3 + 1]
+    with ragfile.open(memory.path, generation=newest - 2) as old:
+        assert len(old) > 12
+    assert ragfile.verify(memory.path)[1]["forgotten"] == 0
+    assert memory.forget().is_erased
+
+
+def test_an_overdue_text_is_erased_by_a_write_when_no_kept_generation_has_it(memory, clock):
+    with ragfile.edit(memory.path, keep=2):
+        pass
+    memory.forget(memory.remember(TEXT).id)
+    clock.pass_days(8)
+    for number in range(100):
+        memory.log_turn("monday", "Eve", f"Sentence {number}.")
+        if where(memory) == []:
+            break
+    assert where(memory) == []
+    assert memory.forget().is_erased
+    assert len(generations(memory)) >= 2
