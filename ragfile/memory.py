@@ -27,13 +27,14 @@ from ragfile.file import filters
 from ragfile.ground import system
 from ragfile.ground.lock_patience import DOOR_WAIT, seconds_to_wait
 from ragfile.ground.urls import is_remote
+from ragfile.ground.whole_numbers import whole
 from ragfile.ingest.analysis import Analysis
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.memories.edits import MemoryEdit, Remembered, Told
 from ragfile.memories.layered_file import LayeredFile
 from ragfile.memories.moments import Duration, Moment, duration, moment, stamp, unstamped
 from ragfile.memories.recollection import MemoryChange, Recalled, Recollection, changes_of
-from ragfile.memories.retention import KEY, RETENTION, HeldGeneration, Past, Retention
+from ragfile.memories.retention import KEY, RETENTION, HeldGeneration, KeptGenerations, Retention
 from ragfile.memories.threads import KINDS, MemoryThread, Viewpoint
 from ragfile.types import StrPath, Tags
 from ragfile.write.compaction import compact
@@ -124,7 +125,7 @@ class MemoryBatch:
     ) -> Remembered:  # fmt: skip
         """Store a statement."""
         told = Told(text, _said(at, self._now), valid_from, valid_until, source)
-        return self._edit.remember(told, about, tuple(tags), _life(ttl), same_as)
+        return self._edit.remember(told, about, _labels(tags), _life(ttl), same_as)
 
     def revise(
         self, id: str, text: str, *, correction: bool = False, source: str = "",
@@ -254,7 +255,7 @@ class Memory:
             LockedError: Another writer still holds the file.
         """
         told = Told(text, _said(at, self._clock()), valid_from, valid_until, source)
-        life, labels = _life(ttl), tuple(tags)
+        life, labels = _life(ttl), _labels(tags)
         return self._run(lambda changes: changes.remember(told, about, labels, life, same_as))
 
     def revise(
@@ -348,7 +349,7 @@ class Memory:
 
     def _erase(self, gone: list[str], retention: Retention, end_kept: bool) -> Forgotten:
         """Rewrite the file without its past, unless generations must stay."""
-        past, below = Past(self.path), self._file.holding(gone)
+        past, below = KeptGenerations(self.path), self._file.holding(gone)
         stays = [] if end_kept else past.held(name for name, _ in retention.forgotten)
         if stays:
             return Forgotten(gone, False, None, tuple(stays), below)
@@ -384,7 +385,7 @@ class Memory:
         now = self._clock()
         if retention.has_expired(now):
             _, retention = self._change(lambda changes: changes.forget_expired(now))
-        if retention.is_due(now) and not Past(self.path).keeps_everything:
+        if retention.is_due(now) and not KeptGenerations(self.path).keeps_everything:
             self._erase([], retention, end_kept=False)
 
     # ----------------------------------------------------------------------------------- reading --
@@ -414,8 +415,7 @@ class Memory:
             _looked(as_of, "as_of"), _looked(known_at, "known_at"),
             stamp(_said(at, self._clock())),
         )  # fmt: skip
-        if k < 1:
-            raise ValueError(f"k is a number of results from 1, not {k}")
+        k = whole(k, "k", 1)
         rf = self.knowledge.at_commit()  # another thread may refresh it meanwhile
         return Recollection(rf, question, view, about or "").best(k) if len(rf) else []
 
@@ -514,6 +514,12 @@ def _said(at: Moment | None, now: datetime) -> datetime:
 def _looked(value: Moment | None, name: str) -> str:
     """Return the stamp of a moment to look from, "" without one."""
     return "" if value is None else stamp(moment(value, name, is_end=True))
+
+
+def _labels(tags: Tags) -> tuple[str, ...]:
+    if isinstance(tags, str):
+        raise TypeError(f"tags= are a list of texts, not {tags!r:.40}")
+    return tuple(tags)
 
 
 def _life(ttl: Duration | None) -> timedelta | None:

@@ -181,7 +181,10 @@ def open(
             embedding_cache=embedding_cache, trusted=trusted,
         )  # fmt: skip
     source = FileSource(path)
-    head = bytes(memoryview(source.begin().map)[:HEAD])  # a map does not block on a pipe
+    view = memoryview(source.begin().map)  # a map does not block on a pipe
+    head = bytes(view[:7])
+    head = bytes(view[: 8 if head == b"RAGFILE" else HEAD])
+    del view
     _refuse_unsigned(path, head, trusted)
     if pin and head[:8] != b"RAGFILE\1":
         raise ValueError(f"{os.fspath(path)}: pin=True is for files of version 1.0")

@@ -217,15 +217,15 @@ def test_repeats_of_threads_at_the_same_time_become_one_memory(memory):
     found = []
     threads = [
         threading.Thread(target=lambda: found.append(memory.remember(PARIS, about="Anna").id))
-        for _ in range(12)
+        for _ in range(8)
     ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert len(found) == 12
+    assert len(found) == 8
     assert len(set(found)) == 1
-    assert len(memory.history(found[0])) == 12
+    assert len(memory.history(found[0])) == 8
 
 
 # ---------------------------------------------------------------------------------- history and changes
@@ -465,3 +465,46 @@ def test_the_history_of_an_expired_memory_is_not_shown(memory):
     name = memory.remember(PARIS, at="2020-01-01", ttl="1d").id
     with pytest.raises(KeyError):
         memory.history(name)
+
+
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        (
+            lambda m: m.log_turn("\ud800", "Eve", "Hello."),
+            "session is '\\\\ud800', which is not valid",
+        ),
+        (
+            lambda m: m.log_turn("x" * 513, "Eve", "Hello."),
+            "session has 513 bytes, and 512 at most",
+        ),
+        (lambda m: m.log_turn("monday", "x" * 513, "Hello."), "who has 513 bytes"),
+        (lambda m: m.remember("Hello.", about="x" * 513), "about has 513 bytes"),
+        (lambda m: m.recall("Hello", k=0), "k"),
+    ],
+)
+def test_a_name_that_no_file_should_hold_is_refused(memory, call, error):
+    memory.remember("Hello.")
+    with pytest.raises(ValueError, match=error):
+        call(memory)
+    assert len(memory.knowledge) == 1
+
+
+def test_one_text_is_not_a_list_of_tags(memory):
+    with pytest.raises(TypeError, match="a list of texts"):
+        memory.remember("Hello.", tags="work")
+
+
+def test_many_repeats_of_one_text_do_not_grow_the_memory(memory):
+    name = memory.remember(PARIS, about="Anna", at="2026-01-10").id
+    with memory.batch() as batch:
+        for day in range(300):
+            made = batch.remember(PARIS, about="Anna", at=f"2026-02-{day % 28 + 1:02}")
+            assert (made.id, made.kind) == (name, "repeated")
+    found = memory.history(name)
+    assert len(found) == 9
+    assert [one.kind for one in found] == ["remembered"] + ["repeated"] * 8
+    assert found[-1].at == datetime(2026, 2, 28, tzinfo=UTC)
+    (now,) = memory.recall(HOME)
+    assert (now.text, now.since) == (PARIS, datetime(2026, 1, 10, tzinfo=UTC))
+    assert texts(memory.recall(HOME, known_at="2026-01-11")) == [PARIS]

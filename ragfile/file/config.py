@@ -13,6 +13,7 @@ from typing import Any
 from ragfile import _core
 from ragfile.errors import CorruptError, VersionError
 from ragfile.ground.json_values import is_list, is_object, is_sequence
+from ragfile.ground.lru import Lru
 
 DEPTH = 256
 DIM_LIMIT = 1 << 16
@@ -20,11 +21,24 @@ METRICS = ("cosine", "ip", "l2")
 STATIC_WEIGHT, TRANSFORMER_WEIGHT = 6, 4  # calibrated fusion's w by kind of model
 CODE_RANKING = 1  # the version of the rule that ranks source code
 KNOWN = 1  # how much the share of a question that a static model knows weighs its vector
+SHARED, SHARED_MOST = 64, 8192  # configurations that are kept, and bytes of one
 EVIDENCE = 0.05  # share by which further passages raise a document's best one
 
 
+_checked: Lru[bytes, dict[str, Any]] = Lru(SHARED)
+
+
 def read_config(raw: bytes, path: str) -> dict[str, Any]:
-    """Return the checked fields of rag.config."""
+    """Return the checked fields of rag.config. Files of equal settings share the values."""
+    found = _checked.get(raw)
+    if found is None:
+        found = _read(raw, path)
+        if len(raw) <= SHARED_MOST:
+            _checked.put(raw, found)
+    return dict(found)
+
+
+def _read(raw: bytes, path: str) -> dict[str, Any]:
     try:
         found = json.loads(raw)
         if raw.count(b"[") + raw.count(b"{") > DEPTH and is_too_deep(found):

@@ -46,12 +46,10 @@ def _folded(name: str) -> str:
     return unicodedata.normalize("NFC", name.casefold())
 
 
-def has_name(path: str) -> bool:
-    """Return whether a file is there under exactly this name; systems that ignore case find others, too."""
-    if not os.path.exists(path):
-        return False
+def is_other_case(path: str) -> bool:
+    """Return whether a path finds a file of a name that differs in case, on a system that ignores case."""
     folder, name = os.path.split(path)
     stem, suffix = os.path.splitext(name)
     if not os.path.exists(os.path.join(folder, stem + suffix.swapcase())):
-        return True  # this system tells case apart
-    return name in os.listdir(folder)
+        return False  # this system tells case apart, or there is no such file
+    return name not in os.listdir(folder)

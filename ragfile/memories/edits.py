@@ -96,6 +96,7 @@ class MemoryEdit:
     ) -> Remembered:  # fmt: skip
         """Store a statement, or join it to the memory that it repeats."""
         _check_text(told.text)
+        _check_size(about, "about")
         words = words_of(told.text)
         known = same_as or self._saying(about, words)
         if known is not None:
@@ -140,8 +141,7 @@ class MemoryEdit:
         return name not in self._threads and self._writer.archive.find(name) is None
 
     def _say(self, thread: MemoryThread, said: Statement) -> None:
-        thread.statements.append(said)
-        thread.statements.sort(key=lambda statement: statement.at)
+        thread.say(said)
         self._keep(thread, words_of(said.text))
 
     def _keep(self, thread: MemoryThread, words: tuple[str, ...]) -> None:
@@ -207,6 +207,7 @@ class MemoryEdit:
         """Add the next turn of a session, and return its id."""
         _check_text(text, most=0)
         _check_name(session, "session")
+        _check_size(who, "who")
         if session not in self._last:
             self._last[session] = turns.last_turns(self._writer.view, session)
         before = self._last[session]
@@ -334,5 +335,16 @@ def _check_text(text: str, most: int = LONGEST) -> None:
 
 
 def _check_name(name: str, what: str) -> None:
-    if not name.strip() or len(name.encode("utf-8", "surrogatepass")) > turns.LONGEST_NAME:
+    if not name.strip():
         raise ValueError(f"the {what} needs a name of at most {turns.LONGEST_NAME} bytes")
+    _check_size(name, what)
+
+
+def _check_size(name: str, what: str) -> None:
+    """Refuse a name that is too long, or that the file's configuration could not hold."""
+    try:
+        size = len(name.encode())
+    except UnicodeEncodeError:
+        raise ValueError(f"{what} is {name!r:.80}, which is not valid Unicode") from None
+    if size > turns.LONGEST_NAME:
+        raise ValueError(f"{what} has {size:,} bytes, and {turns.LONGEST_NAME} at most")

@@ -19,7 +19,7 @@ Duration: TypeAlias = str | timedelta
 
 DAY, MICROSECOND = timedelta(days=1), timedelta(microseconds=1)
 _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
-_DURATION = re.compile(r"(\d{1,9})([smhdw])")
+_DURATION = re.compile(r"([0-9]{1,9})([smhdw])")
 _DAYS = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
 MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September",
@@ -38,8 +38,7 @@ def moment(value: Moment, name: str, *, is_end: bool = False) -> datetime:
     if not isinstance(found, date):  # pyright: ignore[reportUnnecessaryIsInstance]  # a caller's value
         raise TypeError(f"{name} is a date, a datetime or an ISO text, not {type(value).__name__}")
     if not isinstance(found, datetime):
-        start = datetime.combine(found, time(), UTC)
-        return start + DAY - MICROSECOND if is_end else start
+        return datetime.combine(found, time.max if is_end else time.min, UTC)
     if found.utcoffset() is None:
         raise ValueError(
             f"{name} is {value!s:.40}, a time without a zone: add Z or an offset such as +02:00, or "
@@ -88,7 +87,12 @@ def duration(value: Duration, name: str) -> timedelta:
         raise ValueError(
             f'{name} is a timedelta, or a text such as "30d" (s, m, h, d, w), not {value!r:.40}'
         )
-    return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    try:
+        return timedelta(**{_UNITS[found[2]]: int(found[1])})
+    except OverflowError:
+        raise ValueError(
+            f"{name} is {value!r:.40}, longer than {timedelta.max.days:,} days"
+        ) from None
 
 
 def day_words(value: datetime) -> str:

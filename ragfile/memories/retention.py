@@ -94,7 +94,7 @@ class Retention:
         return bool(self.expires) and self.expires <= stamp(now)
 
 
-class Past:
+class KeptGenerations:
     """The generations of a file that have to stay, as its owner or a signature wants it."""
 
     def __init__(self, path: StrPath) -> None:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 REMEMBERED, REVISED, CORRECTED, REPEATED = "remembered", "revised", "corrected", "repeated"
 KINDS = (REMEMBERED, REVISED, CORRECTED, REPEATED)
+REPEATS = 8  # of one text with the same times, whose writers say nothing new
 CLOCKS = ("at", "since", "until")
 FIELDS = (*CLOCKS, "kind", "source")
 
@@ -111,8 +112,19 @@ class MemoryThread:
         since, found = self.current(at).since, list[Statement]()
         for one in self.statements:
             if one.at <= at and one.since == since:
-                found = [*(found if one.kind == REPEATED else ()), one]
+                if one.kind != REPEATED:
+                    found.clear()
+                found.append(one)
         return found
+
+    def say(self, said: Statement) -> None:
+        """Add a statement; of many repeats in the same words and letters, the last ones are kept."""
+        alike = [one for one in self.statements if said.kind == REPEATED and one._replace(
+            at=said.at) == said]  # fmt: skip
+        if len(alike) >= REPEATS:
+            self.statements.remove(alike[0])
+        self.statements.append(said)
+        self.statements.sort(key=lambda statement: statement.at)
 
     def parts(self) -> tuple[Document, list[Chunk]]:
         """Return the document and its chunks."""

@@ -5,12 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from ragfile.file.snapshot import open_snapshot
+from ragfile.file.source import FileSource
 from ragfile.ground import server_time
 from ragfile.search.file_rows import FileRows
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from ragfile.file.snapshot import Snapshot
     from ragfile.file.source import ByteSource
     from ragfile.ground.signing_keys import PublicKey
     from ragfile.search.rows import OpenRows
@@ -65,12 +67,16 @@ class FileOpener:
         self.options = FileOptions(generation, strict, key_texts(trusted), pin)
 
     def open(self) -> FileRows:
-        generation, strict, trusted, pin = self.options
+        if isinstance(self.source, FileSource):  # which asks no server
+            return FileRows(self._snapshot())
         with server_time.one_question():
-            snapshot = open_snapshot(
-                self.source, generation=generation, strict=strict, trusted=trusted, pin=pin
-            )
-        return FileRows(snapshot)
+            return FileRows(self._snapshot())
+
+    def _snapshot(self) -> Snapshot:
+        generation, strict, trusted, pin = self.options
+        return open_snapshot(
+            self.source, generation=generation, strict=strict, trusted=trusted, pin=pin
+        )
 
     def seen(self, rows: FileRows) -> object:
         return rows.snapshot.bytes.identity

@@ -57,3 +57,13 @@ def test_other_durations_are_refused(value):
 
 def test_a_day_in_words_is_that_of_the_zone():
     assert day_words(moment("2023-05-08T23:30:00-07:00", "at")) == "Monday 8 May 2023"
+
+
+def test_the_last_day_has_an_end():
+    assert stamp(moment("9999-12-31", "at", is_end=True)) == "9999-12-31T23:59:59.999999Z"
+
+
+@pytest.mark.parametrize("text", ["999999999w", "٣d"])
+def test_a_duration_that_is_too_long_or_in_other_digits_is_refused(text):
+    with pytest.raises(ValueError, match=r"^ttl is "):
+        duration(text, "ttl")

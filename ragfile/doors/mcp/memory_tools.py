@@ -185,23 +185,28 @@ def _within(lines: list[str]) -> list[str]:
 
 
 def recalled_line(one: Recalled) -> str:
-    """Return a result on one line."""
+    """Return a result as an item of a list."""
     if one.who:
-        return f"[{one.id}] {one.at:%Y-%m-%d} {one.who}: {one.text}"
+        return _item(f"[{one.id}] {one.at:%Y-%m-%d} {one.who}: {one.text}")
     end = "" if one.until is None else f" until {one.until:%Y-%m-%d}"
     about = f", about {one.about}" if one.about else ""
-    return f"[{one.id}] {one.text} (since {one.since:%Y-%m-%d}{end}{about})"
+    return _item(f"[{one.id}] {one.text} (since {one.since:%Y-%m-%d}{end}{about})")
+
+
+def _item(text: str) -> str:
+    """Indent the further lines of a text, so that none looks like an item of its own."""
+    return "\n  ".join(text.splitlines())
 
 
 def version_line(one: StatementVersion) -> str:
-    """Return a statement of a history on one line."""
-    return f"{one.at:%Y-%m-%d} {one.kind}: {one.text} (since {one.since:%Y-%m-%d})"
+    """Return a statement of a history as an item of a list."""
+    return _item(f"{one.at:%Y-%m-%d} {one.kind}: {one.text} (since {one.since:%Y-%m-%d})")
 
 
 def change_line(one: MemoryChange) -> str:
-    """Return a change on one line."""
+    """Return a change as an item of a list."""
     before = f" (before: {one.before})" if one.before else ""
-    return f"[{one.id}] {one.at:%Y-%m-%d} {one.kind}: {one.text}{before}"
+    return _item(f"[{one.id}] {one.at:%Y-%m-%d} {one.kind}: {one.text}{before}")
 
 
 def forgotten_line(gone: dict[str, Any]) -> str:
