@@ -309,7 +309,7 @@ class KnowledgeBase:
             ChangedError: The file was overwritten while it was open.
         """
         asked = SEARCH.complete(options)
-        if asked["rerank"]:
+        if asked["rerank"] is not None:
             return self._reranked(query, k, options, asked)
         vector, similar_to, rewrites = (
             asked.pop("vector"),
@@ -344,12 +344,13 @@ class KnowledgeBase:
         """Return the k best hits by `rerank`, which reads at least READ candidates."""
         from ragfile.search import reranker
 
-        reranker.check(asked)
+        reranker.check(query, asked)
         pool = max(asked["pool"], reranker.READ)
-        wider: SearchOptions = {**options, "rerank": False, "offset": 0, "pool": pool}
+        wider: SearchOptions = {**options, "rerank": None, "offset": 0, "pool": pool}
         count = max(asked["offset"] + k, reranker.READ)
         hits = self.at_commit().search(query, count, **wider)
-        return reranker.reordered(query, hits, asked["rerank"], asked["offset"], k)
+        cache = self._current.embedding_cache
+        return reranker.reordered(query, hits, asked["rerank"], asked["offset"], k, cache)
 
     @overload
     def search_batch(

@@ -184,10 +184,12 @@ class RetrievalOptions(ExplainOptions, _OptionOrder, total=False):
 class SearchOptions(RetrievalOptions, total=False):
     """The options of `KnowledgeBase.search`, for functions that pass them on."""
 
-    rerank: Annotated[bool | str | Reranker, Option(
-        "Reorder the best 40 passages, or `k` if that is more, by the built-in measure.", False,
-        more="In Python also the name of a cross-encoder, or an object with score(query, texts).",
-        schema={"type": "boolean"}, absent={"browser": _NOT_READ},
+    rerank: Annotated[str | Reranker | None, Option(
+        "Reorder the best 40 passages, or `k` if that is more, by another model: st:NAME, onnx:FOLDER, or a "
+        "cross-encoder's name.",
+        more="In Python also an object with score(query, texts).",
+        schema={"type": "string"}, metavar="MODEL",
+        absent={"browser": _NOT_READ, "rest": "a client may not choose models that the server loads"},
     )]  # fmt: skip
 
 

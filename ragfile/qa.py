@@ -32,7 +32,6 @@ from ragfile.answer.prompts import TEMPLATE, render, sources
 from ragfile.ground.annotations import deferred
 from ragfile.options import RetrievalOptions
 from ragfile.records import Candidate
-from ragfile.search.reranker import rerank as reranked
 from ragfile.types import Reranker
 
 if TYPE_CHECKING:
@@ -78,7 +77,7 @@ class Ready:
 
 
 def prepare(
-    rf: KnowledgeBase, question: str, *, k: int = K, rerank: bool | str | Reranker = False,
+    rf: KnowledgeBase, question: str, *, k: int = K, rerank: str | Reranker | None = None,
     budget: int = BUDGET, template: str = TEMPLATE, count: Callable[[str], int] = estimate_tokens,
     system: Iterable[str] = (), limit: int | None = None, per_file: int | None = None,
     neighbours: bool = True, **search: Unpack[RetrievalOptions],
@@ -89,7 +88,7 @@ def prepare(
         rf: The knowledge base.
         question: The question.
         k: Number of passages to retrieve.
-        rerank: True to reorder the passages by the built-in measure, or a model as for `ragfile.rerank`.
+        rerank: A model that reorders the passages, as for `search`.
         budget: Number of tokens for the passages with their source lines. The question and the
             template's own text are not counted.
         template: Template of the prompt; see ragfile.answer.prompts.
@@ -106,10 +105,8 @@ def prepare(
     Raises:
         ValueError: The budget is negative, an option is out of bounds, or the template is invalid.
     """
-    hits = rf.search(question, k, **search)
+    hits = rf.search(question, k, rerank=rerank, **search)
     found = candidates_of(hits)
-    if rerank:
-        found = reranked(question, found, None if rerank is True else rerank)
     if neighbours:
         found = read_on(rf, found, hits)
     packed = pack(

@@ -51,6 +51,11 @@ class Current:
         self.swap = ForkSafeLock()
         self.opened: Opened | None = self._opened(opener.open(), None)
 
+    @property
+    def embedding_cache(self) -> StrPath | bool | None:
+        """The chosen folder for the vectors of slow embedders."""
+        return self._embedding.cache
+
     def __reduce__(self) -> tuple[object, ...]:
         return Current, (self._opener, self._embedding)
 

@@ -10,33 +10,33 @@ from __future__ import annotations
 
 import itertools
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias, cast
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
 import xxhash
 
 from ragfile import _core
+from ragfile.embedding.protocol import is_scheme
 from ragfile.ground import plugins
 from ragfile.ground.cancellation import steps
 from ragfile.ground.extras import optional
-from ragfile.ingest.analysis import STOP_WORDS
 from ragfile.records import Candidate, Hit, Hits, best_first
+from ragfile.search.vector_reranker import VectorReranker, added, exchanged, vector_reranker
 from ragfile.text import words
 from ragfile.types import Fields, Reranker
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import ArrayLike, NDArray
 
-    from ragfile.types import Floats
+    from ragfile.types import Floats, StrPath
 
 EVIDENCE = 0.25  # the built-in measure's weight against the previous order
-WITH_PATHS = 0.1  # the same if it reads header paths; see bench/eval.md
-LONGEST = 10  # words without stop words; longer questions keep the previous order
 READ = 40  # hits of a search that are reordered
 SAME_COSINE = 0.98
 SAME_BITS = 3
@@ -61,8 +61,9 @@ def rerank(
     Args:
         query: The question.
         candidates: Candidates, hits or mappings; they are not changed.
-        model: None for the built-in lexical measure, the name of a cross-encoder (needs the extra `st`),
-            an object with `score(query, texts)`, or such a function.
+        model: None for the built-in lexical measure; the name of an embedder, such as `st:NAME`, whose
+            cosines are fused with the candidates' scores; the name of a cross-encoder (needs the extra
+            `st`), an object with `score(query, texts)`, or such a function.
 
     Returns:
         Candidates by falling score, ties by (doc_id, chunk_index).
@@ -74,59 +75,69 @@ def rerank(
     found = [Candidate.of(c) for c in candidates]
     if not found:
         return []
-    texts = [c.content for c in found]
+    texts, before = [c.content for c in found], [c.score for c in found]
     if model is None:
-        scores = _builtin(query, texts, [c.score for c in found])
+        scores = _builtin(query, texts, before)
     else:
-        scores = [float(s) for s in _scorer(model)(query, texts)]
-    if len(scores) != len(found) or not all(map(math.isfinite, scores)):
-        raise ValueError("a re-ranking model gives one finite number per text")
+        asked = _scorer(model)
+        scores = [float(s) for s in asked.score(query, texts)]
+        _refuse_wrong(scores, len(found))
+        if isinstance(asked, VectorReranker):
+            scores = added(before, scores, asked.weight)
+    _refuse_wrong(scores, len(found))
     return best_first(c.scored(s) for c, s in zip(found, scores, strict=True))
 
 
-def _scorer(model: str | Reranker | Scorer) -> Scorer:
-    """Return the function that scores: a model's `score`, or the function itself."""
-    if isinstance(model, str):
-        return named(model).score
-    scorer = getattr(model, "score", None) or model
-    if not callable(scorer):
+class _Function(NamedTuple):
+    """A function in the place of a Reranker."""
+
+    score: Scorer
+
+
+def _scorer(model: str | Reranker | Scorer) -> Reranker:
+    """Return the model that scores, of a function, too."""
+    if isinstance(model, str) or hasattr(model, "score"):
+        return opened(cast("str | Reranker", model))
+    if not callable(model):
         raise TypeError(
             "model is None, a name, a function of (query, texts), or has score(query, texts), "
             f"not {type(model).__name__}"
         )
-    return cast("Scorer", scorer)
+    return _Function(model)
 
 
 BY_SCORE = ("min_score", "diversity", "group")
 
 
-def check(options: Mapping[str, object]) -> None:
+def check(query: str, options: Mapping[str, object]) -> None:
     """Refuse options that depend on scores, which re-ranking replaces. `options` has all of them."""
     model = options["rerank"]
-    if not isinstance(model, bool | str) and not callable(getattr(model, "score", None)):
+    if not isinstance(model, str) and not callable(getattr(model, "score", None)):
         raise TypeError(
-            f"rerank is True, a name, or has score(query, texts), not {type(model).__name__}"
+            "rerank is the name of a model, such as st:NAME, or has score(query, texts), "
+            f"not {type(model).__name__}"
         )
+    if not query.strip():
+        raise ValueError("rerank reads the text of the question, which is empty")
     for name in BY_SCORE:
         if options[name] not in (None, 0):
             raise ValueError(f"rerank replaces the scores, so it cannot be combined with {name}")
 
 
 def reordered(
-    query: str, hits: Hits, model: Literal[True] | str | Reranker, offset: int, k: int
-) -> Hits:
-    """Return k hits from `offset` on, reordered by the built-in measure (True) or a model.
+    query: str, hits: Hits, model: str | Reranker, offset: int, k: int,
+    cache: StrPath | bool | None = None,
+) -> Hits:  # fmt: skip
+    """Return k hits from `offset` on, reordered by a model that reads header paths and texts.
 
-    Both read header paths and texts. A hit's previous score stays in `scores` under the name of its type.
+    A hit's previous score stays in `scores` under the name of its type.
     """
-    texts, before = [_with_path(hit) for hit in hits], [hit.score for hit in hits]
-    if model is True:
-        scores = _measured(query, texts, before) if texts else []
+    asked = opened(model, cache)
+    if isinstance(asked, VectorReranker):
+        scores = _fused(hits, asked.score_hits(query, hits), asked.weight)
     else:
-        asked = named(model) if isinstance(model, str) else model
-        scores = [float(score) for score in asked.score(query, texts)] if texts else []
-    if len(scores) != len(texts) or not all(map(math.isfinite, scores)):
-        raise ValueError("a re-ranking model gives one finite number per text")
+        scores = [float(score) for score in asked.score(query, [_with_path(hit) for hit in hits])]
+    _refuse_wrong(scores, len(hits))
     for hit, score in zip(hits, scores, strict=True):
         hit.scores[hit.score_type] = hit.score
         hit.score, hit.score_type = score, "rerank"
@@ -135,11 +146,17 @@ def reordered(
     return hits
 
 
-def _measured(query: str, texts: Sequence[str], before: Sequence[float]) -> list[float]:
-    """Return scores by the built-in measure, which keeps the order of long questions: every passage has some of their words."""
-    dull = STOP_WORDS["english-1"]
-    asked = sum(word not in dull for word in words(query))
-    return _builtin(query, texts, before, WITH_PATHS if asked <= LONGEST else 0.0, dull)
+def _refuse_wrong(scores: Sequence[float], count: int) -> None:
+    if len(scores) != count or not all(map(math.isfinite, scores)):
+        raise ValueError("a re-ranking model gives one finite number per text")
+
+
+def _fused(hits: Hits, scores: Sequence[float], weight: float) -> list[float]:
+    """Return the scores of a model's cosines with the search's own."""
+    before = [hit.score for hit in hits]
+    if not hits or hits[0].score_type != "calibrated":
+        return added(before, scores, weight)
+    return exchanged(before, [hit.scores.get("vector") for hit in hits], scores, weight)
 
 
 def _with_path(hit: Hit) -> str:
@@ -147,17 +164,13 @@ def _with_path(hit: Hit) -> str:
     return f"{path}\n{hit.text}" if isinstance(path, str) and path else hit.text
 
 
-def _builtin(
-    query: str, texts: Sequence[str], before: Sequence[float], evidence: float = EVIDENCE,
-    dull: Collection[str] = frozenset(),
-) -> list[float]:  # fmt: skip
+def _builtin(query: str, texts: Sequence[str], before: Sequence[float]) -> list[float]:
     """Return scores of three quarters previous order, one quarter words and word pairs of the query.
 
-    Each feature weighs by its rarity among the candidates; `dull` words count in pairs only. Texts with
-    the whole question rise above those that repeat a part of it; a good lexical order changes little, by
-    design.
+    Each feature weighs by its rarity among the candidates. Texts with the whole question rise above
+    those that repeat a part of it; a good lexical order changes little, by design.
     """
-    count, held = _features(query, texts, dull)
+    count, held = _features(query, texts)
     rarity = [math.log((len(texts) + 1) / (sum(f in h for h in held) + 0.5)) for f in range(count)]
     whole = math.fsum(rarity)
     low, high = min(before), max(before)
@@ -167,13 +180,11 @@ def _builtin(
         if (share := shares.get(has)) is None:
             share = shares[has] = math.fsum(rarity[f] for f in has) / whole if whole else 0.0
         prior = (score - low) / (high - low) if high > low else 1.0
-        scores.append((1 - evidence) * prior + evidence * share)
+        scores.append((1 - EVIDENCE) * prior + EVIDENCE * share)
     return scores
 
 
-def _features(
-    query: str, texts: Sequence[str], dull: Collection[str]
-) -> tuple[int, list[frozenset[int]]]:
+def _features(query: str, texts: Sequence[str]) -> tuple[int, list[frozenset[int]]]:
     """Return the number of the query's stems and stem pairs, and those that each text has.
 
     The core finds the few words with the beginning of one of the query's stems; only these are stemmed.
@@ -181,8 +192,7 @@ def _features(
     asked = _stems(words(query))
     stems = dict.fromkeys(asked)
     numbers: dict[str | tuple[str, str], int] = {}
-    features: list[str | tuple[str, str]] = [stem for stem in stems if stem not in dull]
-    features += itertools.pairwise(asked)
+    features: list[str | tuple[str, str]] = [*stems, *itertools.pairwise(asked)]
     for feature in features:
         numbers.setdefault(feature, len(numbers))
     starts = [start for stem in stems for start in _starts(stem)]
@@ -225,12 +235,18 @@ class _Predictor(Protocol):
     ) -> NDArray[np.float32]: ...
 
 
-def named(name: str) -> Reranker:
-    """Return the model of a name: that of a plugin, such as "mine:MODEL", else a cross-encoder."""
-    scheme, _, model = name.partition(":")
+def opened(model: str | Reranker, cache: StrPath | bool | None = None) -> Reranker:
+    """Return a model, by its name if it is one: a plugin's, an embedder's, else that of a cross-encoder."""
+    if not isinstance(model, str):
+        return model
+    scheme, _, name = model.partition(":")
     if plugins.has("rerankers", scheme):
-        return cast("Reranker", plugins.load("rerankers", scheme)(model))
-    return CrossEncoder(name)
+        return cast("Reranker", plugins.load("rerankers", scheme)(name))
+    if is_scheme(scheme) or model in ("default", "none"):
+        return vector_reranker(
+            model, cache if cache is None or isinstance(cache, bool) else os.fspath(cache)
+        )
+    return CrossEncoder(model)
 
 
 class CrossEncoder:

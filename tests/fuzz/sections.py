@@ -407,7 +407,7 @@ def calls(path):
     yield "nearest of some", lambda: kb.nearest(QUERY, 3, where=np.array(some[::3], dtype=np.int64))
     yield "score", lambda: (kb.score(list(some), text="pods"), kb.score(list(some), vector=QUERY))
     for options in (
-        {"query_syntax": True}, {"group": 2}, {"diversity": 0.5}, {"rerank": True},
+        {"query_syntax": True}, {"group": 2}, {"diversity": 0.5}, {"rerank": "default"},
         {"effort": 0.5}, {"fields": {"text": 2}},
         {"boost": [{"field": "year", "weight": 1, "reference": 2010, "half_life": 3}]},
     ):  # fmt: skip

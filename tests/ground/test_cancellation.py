@@ -133,7 +133,7 @@ OPTIONS = {
         "query": "key",
         "boost": {"field": "n", "weight": 1.0, "reference": 1, "half_life": 2},
     },
-    "re-ranking": {"query": "key", "rerank": True},
+    "drop repeats": {"query": "key", "drop_repeats": True},
     "rewrites": {"query": "key", "rewrites": ["word"]},
     "groups": {"query": "key", "group": 2},
 }

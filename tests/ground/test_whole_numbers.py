@@ -78,7 +78,7 @@ def test_tags_and_models_of_another_type_are_refused(rf):
         with pytest.raises(TypeError, match="tags must be a list of strings"):
             rf.search("pods", tags_any=tags)
     for model in (5, 1.5, object(), ["x"]):
-        with pytest.raises(TypeError, match="rerank is True, a name"):
+        with pytest.raises(TypeError, match="rerank is the name of a model"):
             rf.search("pods", rerank=model)
     for text in (b"pods", (), ["pods"], 5):
         with pytest.raises(TypeError, match="text is a str"):

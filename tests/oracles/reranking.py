@@ -8,9 +8,9 @@ import Stemmer
 from ragfile.text import words
 
 
-def builtin(query, texts, before, evidence, dull=()):
+def builtin(query, texts, before, evidence=0.25):
     """The scores of some texts, whose order before was by other scores."""
-    asked, *held = features([query, *texts], dull)
+    asked, *held = features([query, *texts])
     asked = sorted(asked, key=str)
     rarity = {f: math.log((len(texts) + 1) / (sum(f in h for h in held) + 0.5)) for f in asked}
     whole = math.fsum(rarity.values())
@@ -23,12 +23,12 @@ def builtin(query, texts, before, evidence, dull=()):
     return scores
 
 
-def features(texts, dull=()):
+def features(texts):
     """The stems and pairs of stems of the first text, and those of them that each other one has."""
     held = []
     for text in texts:
         stems = [stem_of(word) for word in words(text)]
-        found = {*(s for s in stems if s not in dull), *itertools.pairwise(stems)}
+        found = {*stems, *itertools.pairwise(stems)}
         held.append(found & held[0] if held else found)
     return held
 

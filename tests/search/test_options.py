@@ -60,10 +60,10 @@ VALUES = {
     "rewrites": ["a node of a cluster"],
     "group": 1,
     "cache": False,
-    "rerank": True,
+    "rerank": "default",
 }
 # Options that leave this answer as it is.
-SAME = {"fields", "effort", "threads", "request_id", "cache"}
+SAME = {"fields", "effort", "threads", "request_id", "cache", "rerank"}
 OF_ASK = {
     "model": None, "k": 2, "budget": 100, "history": [{"role": "user", "content": "keys"}],
     "system": ["Be brief."], "temperature": 0.5, "max_tokens": 9, "stop": ["END"], "seed": 1,

@@ -1,7 +1,6 @@
 """search(rerank=…): the first passages in a new order, by what their header paths and texts say."""
 
 import pytest
-from oracles import reranking as slow
 
 import ragfile
 
@@ -42,36 +41,23 @@ def test_a_model_reads_header_paths_and_texts_of_the_first_forty(rf):
     assert "calibrated" in hits[0].scores
 
 
-def test_the_built_in_measure_reads_paths_and_texts(rf):
-    plain = rf.search("drain a node", k=40)
-    texts = [f"{h.metadata['headers']}\n{h.text}" for h in plain]
-    expected = slow.builtin("drain a node", texts, [h.score for h in plain], 0.1, {"a"})
-    found = {hit.id: hit.score for hit in rf.search("drain a node", k=40, rerank=True)}
-    assert found == {hit.id: score for hit, score in zip(plain, expected, strict=True)}
-
-
-def test_long_questions_keep_their_order(rf):
-    question = "drain a node " + " ".join(f"word{i}" for i in range(9))
-    hits = rf.search(question, rerank=True)
-    assert [hit.id for hit in hits] == [hit.id for hit in rf.search(question)]
-    assert hits[0].score_type == "rerank"
-
-
 def test_the_answer_without_it_stays_what_it_was(rf):
     before = [(h.id, h.score) for h in rf.search("drain a node")]
-    rf.search("drain a node", rerank=True)
+    rf.search("drain a node", rerank=Lengths())
     assert [(h.id, h.score) for h in rf.search("drain a node")] == before
 
 
 def test_pages_go_on_in_the_new_order(rf):
-    whole = [hit.id for hit in rf.search("drain a node", k=4, rerank=True)]
-    assert [hit.id for hit in rf.search("drain a node", k=2, offset=1, rerank=True)] == whole[1:3]
+    whole = [hit.id for hit in rf.search("drain a node", k=4, rerank=Lengths())]
+    assert [hit.id for hit in rf.search("drain a node", k=2, offset=1, rerank=Lengths())] == whole[
+        1:3
+    ]
 
 
 @pytest.mark.parametrize("option", [{"min_score": 0.1}, {"group": 2}, {"diversity": 0.5}])
 def test_what_goes_by_the_replaced_scores_is_refused(rf, option):
     with pytest.raises(ValueError, match=f"cannot be combined with {next(iter(option))}"):
-        rf.search("drain a node", rerank=True, **option)
+        rf.search("drain a node", rerank=Lengths(), **option)
 
 
 def test_a_model_that_does_not_give_a_number_for_each_text_is_an_error(rf):
@@ -84,4 +70,15 @@ def test_a_model_that_does_not_give_a_number_for_each_text_is_an_error(rf):
 
 
 def test_nothing_found_is_nothing_reordered(rf):
-    assert rf.search("drain a node", where={"no": "such"}, rerank=True) == []
+    assert rf.search("drain a node", where={"no": "such"}, rerank=Lengths()) == []
+
+
+@pytest.mark.parametrize("wrong", [True, 7, ["st:x"]])
+def test_anything_but_a_model_is_refused(rf, wrong):
+    with pytest.raises(TypeError, match="rerank"):
+        rf.search("drain a node", rerank=wrong)
+
+
+def test_a_question_without_text_has_nothing_to_read(rf):
+    with pytest.raises(ValueError, match="rerank reads the text of the question"):
+        rf.search("", similar_to=0, rerank=Lengths())

@@ -137,7 +137,7 @@ def test_the_surface_is_that_of_a_file(one, kb):
     [
         {"offset": 3}, {"min_score": 0.3}, {"similar_to": "a/d001.md#0"}, {"rewrites": ("node cluster", "drain")},
         {"diversity": 0.5}, {"boost": {"field": "year", "weight": 0.3, "reference": 2015, "half_life": 4}}, {"group": 1},
-        {"query_syntax": True}, {"rerank": True}, {"fields": {"headers": 1}},
+        {"query_syntax": True}, {"rerank": "default"}, {"fields": {"headers": 1}},
     ],
     ids=lambda options: next(iter(options)),
 )  # fmt: skip

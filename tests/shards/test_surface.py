@@ -220,7 +220,7 @@ OPTIONS = {
     "boost": [BOOST, [BOOST, {**BOOST, "field": "nested.a", "reference": 1}]], "query_syntax": [True],
     "threads": [1, 2], "request_id": ["r"], "effort": [1.0, 0.5],
     # of search alone
-    "similar_to": [f"{DOC}#0"], "rewrites": [("node cluster", "drain")], "group": [1, 3], "rerank": [True],
+    "similar_to": [f"{DOC}#0"], "rewrites": [("node cluster", "drain")], "group": [1, 3], "rerank": ["default"],
     "vector": [NEAR], "cache": [False],
     # of search_batch alone
     "vectors": [np.tile(NEAR, (len(QUESTIONS), 1))], "columns": [True],

@@ -130,7 +130,7 @@ def test_a_search_says_whether_its_answer_is_proven(path, rows):
         for options in (
             {"group": 2},
             {"drop_repeats": True},
-            {"rerank": True},
+            {"rerank": "default"},
             {"where": {"n": 2}},
             {"rewrites": ["word"]},
         ):

@@ -265,7 +265,7 @@ def test_an_option_that_is_not_read_here_is_refused_by_name(files):
         for options, said in (
             ({"query_syntax": True}, "no option 'query_syntax' here"),
             ({"group": 2}, "no option 'group' here"),
-            ({"rerank": True}, "no option 'rerank' here"),
+            ({"rerank": "default"}, "no option 'rerank' here"),
             ({"fields": {"text": 2}}, "no option 'fields' here"),
             ({"ofset": 3}, "no option 'ofset'"),
             ({"diversity": 2}, "between 0 and 1"),

@@ -44,7 +44,7 @@ OPTIONS = [
     {"where": {"year": {"$gte": 2024}}}, {"where": ["pods.md", "keys.md#0"]}, {"where": [0, 2]},
     {"tags_any": ["security"]}, {"tags_all": ["security", "x"]}, {"fusion": "rrf"},
     {"fusion": ["rrf", {"rrf_k": 5}]}, {"pool": 2, "k": 1}, {"drop_repeats": True}, {"cache": False},
-    {"offset": 1}, {"min_score": 0.2}, {"group": 1}, {"query_syntax": True}, {"rewrites": ["keys"]}, {"diversity": 0.4}, {"rerank": True},
+    {"offset": 1}, {"min_score": 0.2}, {"group": 1}, {"query_syntax": True}, {"rewrites": ["keys"]}, {"diversity": 0.4},
     {"similar_to": 0}, {"boost": {"field": "year", "weight": 0.5, "reference": 2024, "half_life": 1}},
     {"fields": {"headers": 2}}, {"fields": {"text": 0}},
     {"threads": 2}, {"vector": [0.5] * 256}, {"k": 0},

@@ -79,11 +79,6 @@ def test_a_search_says_which_option_is_wrong(server, body, param, says):
         ({}, "query", "give query or queries"),
         ([], "body", "the body must be an object, not an array"),
         ({"queries": ["keys"], "group": 2}, "group", "group is only valid with query, not queries"),
-        (
-            {"queries": ["keys"], "rerank": True},
-            "rerank",
-            "rerank is only valid with query, not queries",
-        ),
     ],
 )
 def test_a_search_without_a_query_says_what_is_wrong(server, body, param, says):

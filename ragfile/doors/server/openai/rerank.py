@@ -1,7 +1,7 @@
 """Re-ranking in the format that Cohere's and Jina's clients share.
 
 The previous order of the texts is that of their cosines to the question, by the collection's
-embedder. ragfile.rerank then weighs the words, as a search with `rerank=True` does.
+embedder. ragfile.rerank then weighs the words.
 """
 
 from __future__ import annotations
