@@ -51,7 +51,8 @@ def asked(path, phrase):
         whole = milliseconds(
             lambda: rf.search(f'example +"{phrase}"', 10, query_syntax=True, **options)
         )
-        rows = int(rf.rows.phrases.get(tuple(phrase.split())).sum())
+        bits = rf.rows.phrases.get(tuple(phrase.split()))
+        rows = sum(int(np.unpackbits(words.view(np.uint8)).sum()) for words in bits)
         plain = milliseconds(lambda: rf.search(f"example {phrase}", 10, **options))
         positions, words = rf.rows.segments[0].positions, phrase.split()
         if positions is None:

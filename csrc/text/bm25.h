@@ -223,6 +223,15 @@ enum rag_status rag_bm25_entry_find(const struct rag_lexicon *lexicon, const uin
                                     size_t size, struct rag_bm25_entry *entry,
                                     struct rag_fault *fault);
 
+/* Visit the terms of a block of the dictionary with their df, until the visitor returns false. */
+typedef bool rag_bm25_visitor(void *context, const uint8_t *term, size_t size, uint64_t rows);
+enum rag_status rag_bm25_block_walk(const struct rag_lexicon *lexicon, uint64_t block,
+                                    rag_bm25_visitor *visit, void *context,
+                                    struct rag_fault *fault);
+/* The last block whose first term can be before `term`: where a term from it on would begin. */
+enum rag_status rag_bm25_block_before(const struct rag_lexicon *lexicon, const uint8_t *term,
+                                      size_t size, uint64_t *block, struct rag_fault *fault);
+
 /* Rows of one term in one window, in either encoding. Every member has been checked against the
  * section. */
 struct rag_bm25_container {
@@ -278,7 +287,6 @@ uint32_t rag_bm25_container_tf(const struct rag_bm25_container *container, uint3
 
 /* Visit the terms of rag.frequencies in order, from the block that can contain `first`, until the
  * visitor returns false. */
-typedef bool rag_bm25_visitor(void *context, const uint8_t *term, size_t size, uint64_t rows);
 enum rag_status rag_bm25_frequencies_walk(const struct rag_frequencies *f, const uint8_t *first,
                                           size_t size, rag_bm25_visitor *visit, void *context,
                                           struct rag_fault *fault);

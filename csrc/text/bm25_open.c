@@ -287,6 +287,31 @@ enum rag_status rag_lexicon_block(const struct rag_lexicon *lexicon, uint64_t bl
     return status;
 }
 
+enum rag_status rag_bm25_block_walk(const struct rag_lexicon *lexicon, uint64_t block,
+                                    rag_bm25_visitor *visit, void *context,
+                                    struct rag_fault *fault) {
+    struct walk walk;
+    struct rag_bm25_entry entry;
+    enum rag_status status = open_block(lexicon, block, &walk, fault);
+    for (int i = 0; !status && i < LEX_BLOCK; i++) {
+        status = next_entry(lexicon, &walk, &entry, fault);
+        if (status || !entry.df || !visit(context, walk.text, walk.size, entry.df)) break;
+    }
+    return status;
+}
+
+enum rag_status rag_bm25_block_before(const struct rag_lexicon *lexicon, const uint8_t *term,
+                                      size_t size, uint64_t *block, struct rag_fault *fault) {
+    *block = 0;
+    if (!lexicon->blocks) return RAG_OK;
+    const enum rag_status status =
+        rag_guard_check(&lexicon->terms, lexicon->keys_at, 8 * lexicon->blocks, fault);
+    if (status) return status;
+    const uint64_t below = blocks_below(lexicon, key_of(term, size), false);
+    *block = below ? below - 1 : 0;
+    return RAG_OK;
+}
+
 /* ---------------------------------------------------------------------------------------- lists */
 
 enum rag_status rag_bm25_short_open(const struct rag_lexicon *lexicon,

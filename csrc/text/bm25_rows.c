@@ -147,6 +147,48 @@ enum rag_status rag_lexicon_df(const struct rag_lexicon *lexicon, const uint8_t 
     return status;
 }
 
+static void mark_row(const struct rag_lexicon *lexicon, uint32_t row, uint64_t *rows) {
+    if (row < lexicon->info.rows) rows[row / 64] |= (uint64_t)1 << row % 64;
+}
+
+static void mark_container(const struct rag_lexicon *lexicon,
+                           const struct rag_bm25_container *container, uint64_t *rows) {
+    const uint32_t base = container->window * LEX_WINDOW;
+    if (!container->dense) {
+        for (uint32_t i = 0; i < container->count; i++)
+            mark_row(lexicon, base + load_u16(container->rows + 2 * (size_t)i), rows);
+        return;
+    }
+    const uint32_t width = rag_bm25_window_width(lexicon, container->window);
+    for (uint32_t group = 0; group < (width + LEX_GROUP - 1) / LEX_GROUP; group++) {
+        uint64_t bits = load_u64(container->rows + 8 * (size_t)group);
+        const uint32_t left = width - group * LEX_GROUP;
+        if (left < LEX_GROUP) bits &= ((uint64_t)1 << left) - 1;
+        rows[base / LEX_GROUP + group] |= bits;
+    }
+}
+
+enum rag_status rag_lexicon_mark(const struct rag_lexicon *lexicon, const uint8_t *term,
+                                 size_t size, uint64_t *rows, struct rag_fault *fault) {
+    struct rag_bm25_containers containers = {0};
+    struct rag_bm25_posting few[LEX_SHORT];
+    struct rag_bm25_entry entry;
+    struct rag_bm25_list list;
+    size_t count = 0;
+    enum rag_status status = rag_bm25_entry_find(lexicon, term, size, &entry, fault);
+    if (status || !entry.df) return status;
+    if (entry.df <= LEX_SHORT) {
+        status = rag_bm25_short_open(lexicon, &entry, few, &count, fault);
+        for (size_t i = 0; !status && i < count; i++) mark_row(lexicon, few[i].row, rows);
+        return status;
+    }
+    status = rag_bm25_list_open(lexicon, &entry, &list, &containers, fault);
+    for (size_t i = 0; !status && i < containers.count; i++)
+        mark_container(lexicon, &containers.items[i], rows);
+    free(containers.items);
+    return status;
+}
+
 enum rag_status rag_lexicon_rows(const struct rag_lexicon *lexicon, const uint8_t *term,
                                  size_t size, uint32_t *rows, uint32_t *tfs, uint64_t capacity,
                                  uint64_t *count, struct rag_fault *fault) {

@@ -2,58 +2,46 @@
  *
  * The dictionary is in order of its bytes, 16 terms a block, and a block can be unpacked alone. So
  * terms with a common prefix form one range, which a binary search finds. Terms near a word can be
- * anywhere: all blocks are unpacked, and their size rules out nearly every term. The terms of many
- * files together, rag.frequencies, are walked in the same two ways.
+ * anywhere, but most are ruled out by their first points, together with all terms that have the
+ * same: the walk goes on behind them, by a binary search. The terms of many files together,
+ * rag.frequencies, are walked in order.
  *
  * An edit inserts, deletes or replaces one code point, or swaps two neighbours (the restricted
  * distance: no stretch is edited twice). */
 #include <stdlib.h>
 
+#include "shared/fail.h"
 #include "shared/utf8.h"
 #include "text/bm25.h"
 
-enum { BLOCK_SIZE = 4096, POINTS_MAX = LEX_TERM_MAX };
+enum { POINTS_MAX = LEX_TERM_MAX };
 
 /* --------------------------------------------------------------------------------------- prefix */
 
-static bool begins_with(const uint8_t *term, size_t size, const uint8_t *prefix, size_t count) {
-    return size >= count && memcmp(term, prefix, count) == 0;
-}
+struct beginning {
+    const uint8_t *prefix;
+    size_t count;
+    rag_count_sink *sink;
+    void *context;
+    bool is_past;
+};
 
-/* Find the last block before the prefix or at it: the first that can contain matching terms. */
-static enum rag_status find_block(const struct rag_lexicon *lexicon, const uint8_t *prefix,
-                                  size_t count, uint64_t *found, struct rag_fault *fault) {
-    uint8_t block[BLOCK_SIZE];
-    size_t size;
-    uint64_t low = 0, high = (lexicon->info.terms + LEX_BLOCK - 1) / LEX_BLOCK;
-    while (low < high) {
-        const uint64_t middle = low + (high - low) / 2;
-        const enum rag_status status = rag_lexicon_block(lexicon, middle, block, &size, fault);
-        if (status) return status;
-        const size_t length = strnlen((const char *)block, size);
-        const int order = memcmp(block, prefix, length < count ? length : count);
-        if (order < 0 || (order == 0 && length < count)) low = middle + 1;
-        else high = middle;
-    }
-    *found = low ? low - 1 : 0;
-    return RAG_OK;
+static bool take_begun(void *context, const uint8_t *term, size_t size, uint64_t rows) {
+    struct beginning *b = context;
+    const int order = memcmp(term, b->prefix, size < b->count ? size : b->count);
+    if (order == 0 && size >= b->count) b->sink(b->context, term, size, rows);
+    b->is_past = order > 0;
+    return !b->is_past;
 }
 
 enum rag_status rag_lexicon_beginning(const struct rag_lexicon *lexicon, const uint8_t *prefix,
-                                      size_t count, rag_term_sink *sink, void *context,
+                                      size_t count, rag_count_sink *sink, void *context,
                                       struct rag_fault *fault) {
-    uint8_t block[BLOCK_SIZE];
-    size_t size;
-    uint64_t i = 0;
-    enum rag_status status = find_block(lexicon, prefix, count, &i, fault);
-    for (bool is_past = false; !status && !is_past && i * LEX_BLOCK < lexicon->info.terms; i++) {
-        status = rag_lexicon_block(lexicon, i, block, &size, fault);
-        for (size_t at = 0, length; !status && at < size; at += length + 1) {
-            length = strnlen((const char *)block + at, size - at);
-            if (begins_with(block + at, length, prefix, count)) sink(context, block + at, length);
-            else is_past = memcmp(block + at, prefix, length < count ? length : count) > 0;
-        }
-    }
+    struct beginning beginning = {prefix, count, sink, context, false};
+    uint64_t block;
+    enum rag_status status = rag_bm25_block_before(lexicon, prefix, count, &block, fault);
+    for (; !status && !beginning.is_past && block < lexicon->blocks; block++)
+        status = rag_bm25_block_walk(lexicon, block, take_begun, &beginning, fault);
     return status;
 }
 
@@ -83,57 +71,157 @@ static unsigned least_of(unsigned a, unsigned b, unsigned c) {
 /* Compute the distances of the first i + 1 points of a to all prefixes of b from the two rows
  * before. Return the least. */
 static unsigned next_row(const struct points *a, const struct points *b, size_t i,
-                         const unsigned *before, const unsigned *last, unsigned *row) {
-    unsigned least = row[0] = (unsigned)i + 1;
+                         const uint8_t *before, const uint8_t *last, uint8_t *row) {
+    unsigned least = row[0] = (uint8_t)(i + 1);
     for (size_t j = 0; j < b->count; j++) {
         const bool is_same = a->of[i] == b->of[j];
-        row[j + 1] = least_of(last[j + 1] + 1, row[j] + 1, last[j] + !is_same);
+        row[j + 1] = (uint8_t)least_of(last[j + 1] + 1u, row[j] + 1u, last[j] + !is_same);
         const bool is_swap =
             i && j && a->of[i] == b->of[j - 1] && a->of[i - 1] == b->of[j] && !is_same;
-        if (is_swap && before[j - 1] + 1 < row[j + 1]) row[j + 1] = before[j - 1] + 1;
+        if (is_swap && before[j - 1] + 1 < row[j + 1]) row[j + 1] = (uint8_t)(before[j - 1] + 1);
         if (row[j + 1] < least) least = row[j + 1];
     }
     return least;
 }
 
-static bool is_near(const struct points *a, const struct points *b, unsigned edits) {
-    unsigned rows[3][POINTS_MAX + 1];
-    const size_t apart = a->count > b->count ? a->count - b->count : b->count - a->count;
-    if (apart > edits) return false;
-    for (size_t j = 0; j <= b->count; j++) rows[2][j] = (unsigned)j;
-    unsigned least_before = 0;
+/* The rows of distances of a term to a word, one for each point of the term and one before. No
+ * distance is above the larger number of points, 255. */
+struct distances {
+    uint8_t rows[POINTS_MAX + 1][POINTS_MAX + 1];
+    unsigned least[POINTS_MAX + 1];
+};
+
+/* True if swapping the last of `count` points with the one that follows can still help. */
+static bool can_swap(const struct points *a, const struct points *b, unsigned edits, size_t count,
+                     const struct distances *d) {
+    for (size_t j = 1; j < b->count; j++)
+        if (a->of[count - 1] == b->of[j] && d->rows[count - 1][j - 1] + 1u <= edits) return true;
+    return false;
+}
+
+/* Return how many points of `a` show that no text that begins with them is near b; SIZE_MAX if a
+ * itself can be near. */
+static size_t find_dead(const struct points *a, const struct points *b, unsigned edits,
+                        struct distances *d) {
+    static const uint8_t none[POINTS_MAX + 1];
+    for (size_t j = 0; j <= b->count; j++) d->rows[0][j] = (uint8_t)j;
+    d->least[0] = 0;
     for (size_t i = 0; i < a->count; i++) {
-        const unsigned least = next_row(a, b, i, rows[(i + 1) % 3], rows[(i + 2) % 3], rows[i % 3]);
-        if (least > edits && least_before > edits) return false;
-        least_before = least;
+        d->least[i + 1] = next_row(a, b, i, i ? d->rows[i - 1] : none, d->rows[i], d->rows[i + 1]);
+        if (d->least[i + 1] > edits && !can_swap(a, b, edits, i + 1, d)) return i + 1;
     }
-    return rows[(a->count + 2) % 3][b->count] <= edits;
+    return SIZE_MAX;
 }
 
 /* True if a term is within the distance; terms of a very different size are not decoded. */
 static bool is_spelled(const struct points *wanted, const uint8_t *term, size_t size,
                        unsigned edits) {
     struct points points;
+    struct distances d;
     if (size > 4 * (wanted->count + edits) || size + edits < wanted->count) return false;
     take_points(&points, term, size);
-    return is_near(wanted, &points, edits);
+    return find_dead(&points, wanted, edits, &d) == SIZE_MAX &&
+           d.rows[points.count][wanted->count] <= edits;
 }
 
-enum rag_status rag_lexicon_near(const struct rag_lexicon *lexicon, const uint8_t *word,
-                                 size_t count, unsigned edits, rag_term_sink *sink, void *context,
-                                 struct rag_fault *fault) {
-    uint8_t block[BLOCK_SIZE];
+/* A walk for the terms near a word. Texts below `next` cannot be near. */
+struct near {
     struct points wanted;
-    size_t size;
-    enum rag_status status = RAG_OK;
-    take_points(&wanted, word, count);
-    for (uint64_t i = 0; !status && i * LEX_BLOCK < lexicon->info.terms; i++) {
-        status = rag_lexicon_block(lexicon, i, block, &size, fault);
-        for (size_t at = 0, length; !status && at < size; at += length + 1) {
-            length = strnlen((const char *)block + at, size - at);
-            if (is_spelled(&wanted, block + at, length, edits)) sink(context, block + at, length);
-        }
+    unsigned edits;
+    rag_count_sink *sink;
+    void *context;
+    uint8_t next[LEX_TERM_MAX + 4];
+    size_t next_size;
+    bool is_over;
+    struct distances distances;
+};
+
+/* The bytes of the first `count` points of a term. */
+static size_t size_of(const uint8_t *term, size_t size, size_t count) {
+    const uint8_t *at = term, *end = term + size;
+    for (; count && at < end; count--) {
+        const uint8_t *before = at;
+        (void)utf8_next(&at, end);
+        if (at == before) at++;
     }
+    return (size_t)(at - term);
+}
+
+/* Skip all texts that begin with the first `size` bytes of a term. */
+static void skip_prefix(struct near *near, const uint8_t *term, size_t size) {
+    while (size && term[size - 1] == 0xFF) size--;
+    near->is_over = size == 0;
+    if (!size) return;
+    memcpy(near->next, term, size);
+    near->next[size - 1]++;
+    near->next_size = size;
+}
+
+/* The least point above the one at `place` that can follow the points before it; 0 if there is none.
+ * They have used up all edits, so the word's own points must follow. */
+static uint32_t next_point(const struct near *near, const struct points *term, size_t place) {
+    const struct points *wanted = &near->wanted;
+    const struct distances *d = &near->distances;
+    uint32_t found = 0;
+    for (size_t j = 0; j < wanted->count; j++) {
+        const bool is_swap = place && j + 1 < wanted->count &&
+                             term->of[place - 1] == wanted->of[j + 1] &&
+                             d->rows[place - 1][j] + 1u <= near->edits;
+        if (d->rows[place][j] > near->edits && !is_swap) continue;
+        const uint32_t point = wanted->of[j];
+        if (point > term->of[place] && (!found || point < found)) found = point;
+    }
+    return found;
+}
+
+/* Skip the terms that `dead` points of a term rule out. */
+static void skip_dead(struct near *near, const uint8_t *term, size_t size,
+                      const struct points *points, size_t dead) {
+    const size_t before = size_of(term, size, dead - 1);
+    if (near->distances.least[dead - 1] < near->edits) {
+        skip_prefix(near, term, size_of(term, size, dead));
+        return;
+    }
+    const uint32_t point = next_point(near, points, dead - 1);
+    if (!point) {
+        skip_prefix(near, term, before);
+        return;
+    }
+    memcpy(near->next, term, before);
+    near->next_size = before + utf8_put(point, near->next + before);
+}
+
+static bool take_near_term(void *context, const uint8_t *term, size_t size, uint64_t rows) {
+    struct near *near = context;
+    const size_t shared = size < near->next_size ? size : near->next_size;
+    const int order = memcmp(term, near->next, shared);
+    if (order < 0 || (order == 0 && size < near->next_size)) return true;
+    struct points points;
+    take_points(&points, term, size);
+    const size_t dead = find_dead(&points, &near->wanted, near->edits, &near->distances);
+    if (dead != SIZE_MAX) skip_dead(near, term, size, &points, dead);
+    else if (near->distances.rows[points.count][near->wanted.count] <= near->edits)
+        near->sink(near->context, term, size, rows);
+    return !near->is_over;
+}
+
+/* The terms are in order, so all that begin with the same dead points are skipped at once. */
+enum rag_status rag_lexicon_near(const struct rag_lexicon *lexicon, const uint8_t *word,
+                                 size_t count, unsigned edits, rag_count_sink *sink, void *context,
+                                 struct rag_fault *fault) {
+    struct near *near = calloc(1, sizeof *near);
+    if (!near) return rag_fail(fault, RAG_MEMORY, 0, "no memory to compare spellings");
+    near->edits = edits;
+    near->sink = sink;
+    near->context = context;
+    take_points(&near->wanted, word, count);
+    enum rag_status status = RAG_OK;
+    for (uint64_t block = 0, first; !status && !near->is_over && block < lexicon->blocks; block++) {
+        status = rag_bm25_block_before(lexicon, near->next, near->next_size, &first, fault);
+        if (first > block) block = first;
+        if (!status) status = rag_bm25_block_walk(lexicon, block, take_near_term, near, fault);
+    }
+    free(near);
     return status;
 }
 

@@ -52,10 +52,6 @@ def words(text, *, bint strip_accents=False, bint pieces=False):
     return found
 
 
-cdef void collect_term(void *context, const uint8_t *term, size_t size) noexcept with gil:
-    (<list>context).append((<const char *>term)[:size].decode("utf-8", "replace"))
-
-
 cdef void collect_count(void *context, const uint8_t *term, size_t size,
                         uint64_t rows) noexcept with gil:
     (<dict>context)[(<const char *>term)[:size].decode("utf-8", "replace")] = rows
@@ -729,29 +725,49 @@ cdef class Lexicon:
         return found, counts
 
     def beginning(self, prefix):
-        """Return the terms that begin with a text, in byte order."""
+        """Return the terms that begin with a text, in byte order, each with its number of rows."""
         cdef rag_fault fault
         cdef rag_status status
-        cdef list found = [], kept = []
+        cdef dict found = {}
+        cdef list kept = []
         cdef size_t size
         cdef const uint8_t *at = utf8(prefix, &size, kept)
         with nogil:
-            status = rag_lexicon_beginning(self.lexicon, at, size, collect_term, <void *>found,
-                                           &fault)
+            status = rag_lexicon_beginning(self.lexicon, at, size, collect_count,
+                                           <void *>found, &fault)
         check(status, &fault)
         return found
 
     def near(self, word, unsigned edits):
-        """Return the terms within `edits` edits of a word, in byte order."""
+        """Return the terms within `edits` edits of a word, in byte order, each with its number of
+        rows."""
         cdef rag_fault fault
         cdef rag_status status
-        cdef list found = [], kept = []
+        cdef dict found = {}
+        cdef list kept = []
         cdef size_t size
         cdef const uint8_t *at = utf8(word, &size, kept)
         with nogil:
-            status = rag_lexicon_near(self.lexicon, at, size, edits, collect_term, <void *>found,
-                                      &fault)
+            status = rag_lexicon_near(self.lexicon, at, size, edits, collect_count,
+                                           <void *>found, &fault)
         check(status, &fault)
+        return found
+
+    def marked(self, terms):
+        """Return the rows that contain any of some terms, as uint64 words of a bit each."""
+        import numpy
+
+        cdef rag_fault fault
+        cdef list kept = []
+        cdef size_t size
+        cdef const uint8_t *at
+        cdef uint64_t[::1] view
+        found = numpy.zeros((self.info.rows + 63) // 64, numpy.uint64)
+        view = found
+        if self.info.rows:
+            for term in terms:
+                at = utf8(term, &size, kept)
+                check(rag_lexicon_mark(self.lexicon, at, size, &view[0], &fault), &fault)
         return found
 
     def tf(self, term, uint64_t row):

@@ -7,6 +7,7 @@ All rows are of one snapshot. Derived structures are made on first use and live 
 
 from __future__ import annotations
 
+import itertools
 import warnings
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, cast
@@ -75,7 +76,7 @@ class FileRows(StoredRows):
         self.is_elsewhere = snapshot.is_elsewhere
         self.file = Container(snapshot) if file is None else file
         self.is_sealed = snapshot.sealed is not None
-        self._phrases: Lru[tuple[str, ...], NDArray[np.bool_]] | None = None
+        self._phrases: Lru[tuple[str, ...], list[NDArray[np.uint64]]] | None = None
         self._segments = snapshot.segments
         self._alone = self._segments[0] if len(self._segments) == 1 else None
         self._has_vectors: bool | None = None
@@ -144,8 +145,8 @@ class FileRows(StoredRows):
         return self._has_bare_rows
 
     @property
-    def phrases(self) -> Lru[tuple[str, ...], NDArray[np.bool_]]:
-        """The cache of the rows of phrases."""
+    def phrases(self) -> Lru[tuple[str, ...], list[NDArray[np.uint64]]]:
+        """The cache of the rows of phrases, as bits of each segment."""
         if self._phrases is None:
             self._phrases = Lru(KEPT_PHRASES)
         return self._phrases
@@ -175,7 +176,7 @@ class FileRows(StoredRows):
             mask = self._flags(found.mask)
             mask[without] = False
             found = RowSet(self.alive(mask))
-        return RowSet(query_syntax.left(self, signs, found.mask)) if signs else found
+        return query_syntax.left(self, signs, found) if signs else found
 
     def _flags(self, mask: NDArray[np.bool_] | None) -> NDArray[np.bool_]:
         """Return a copy of a mask, all rows for None."""
@@ -244,6 +245,9 @@ class FileRows(StoredRows):
         mask = self.passing(filters.compile({"keywords": {"$contains": name}})).mask
         assert mask is not None
         return mask
+
+    def ties_each(self, rows: Sequence[Int64s], notes: Notes | None = None) -> list[Int64s]:
+        return list(rows)
 
     def searched(self, name: str) -> exact_retrievers.Segments:
         """Return the segments with live rows; ValueError if one lacks the section."""
@@ -347,10 +351,13 @@ class FileRows(StoredRows):
 
     def spelled(self, word: str, edits: int) -> dict[str, int]:
         segments = self.searched("rag.terms")
-        found: dict[str, int] = {}
-        for lexicon in (segment.lexicon for segment in segments):
-            for term in lexicon.near(word, edits) if edits else lexicon.beginning(word):
-                found[term] = 0
+        each = [
+            segment.lexicon.near(word, edits) if edits else segment.lexicon.beginning(word)
+            for segment in segments
+        ]
+        if len(segments) == 1 and segments[0].alive is None:
+            return each[0]
+        found = dict.fromkeys(itertools.chain(*each), 0)
         for term in found:
             found[term] = sum(s.lexicon.df(term, s.alive) for s in segments)
         return {term: df for term, df in found.items() if df}

@@ -22,14 +22,14 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.file import prefetch
+from ragfile.file.row_sets import RowSet
 from ragfile.ground.cancellation import steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
-
     from ragfile.file.row_segment import RowSegment
+    from ragfile.file.row_sets import Words
     from ragfile.search.file_rows import FileRows
     from ragfile.search.question import Question
     from ragfile.search.rows import Dictionary, SearchedRows
@@ -169,46 +169,43 @@ def folded(lexicon: Dictionary, text: str) -> list[str]:
 # ------------------------------------------------------------------------------------------ rows
 
 
-def left(
-    rows: FileRows, signs: Iterable[Sign], passing: NDArray[np.bool_] | None
-) -> NDArray[np.bool_]:
+def left(rows: FileRows, signs: Iterable[Sign], passing: RowSet) -> RowSet:
     """Return the live rows that pass a filter and all signs."""
-    mask = np.ones(rows.count, bool) if passing is None else passing.copy()
+    segments = rows.segments
+    words = [
+        _all_rows(segment) if some is None else some.copy()
+        for segment, some in zip(segments, passing.words(segments), strict=True)
+    ]
     finder = _RowFinder(rows)
     for sign in steps(signs):
-        held = finder.rows_of(sign)
-        mask &= ~held if sign.is_excluded else held
-    return rows.alive(mask)
+        for here, held in zip(words, finder.rows_of(sign), strict=True):
+            here &= ~held if sign.is_excluded else held
+    return RowSet.of_segments(segments, words)
+
+
+def _all_rows(segment: RowSegment) -> Words:
+    words = np.full((segment.rows + 63) // 64, ~np.uint64(0))
+    if segment.rows % 64:
+        words[-1] >>= np.uint64(64 - segment.rows % 64)
+    return words
 
 
 class _RowFinder:
-    """Finds the rows of a file with some terms or phrases."""
+    """Finds the rows of a file with some terms or phrases, as bits of each segment."""
 
     def __init__(self, rows: FileRows) -> None:
-        self.rows, self.segments = rows, rows.searched("rag.terms")
+        self.rows, self.segments = rows, rows.segments
 
-    @property
-    def lexicon(self) -> _core.Lexicon:
-        return self.rows.lexicon
-
-    def rows_of(self, sign: Sign) -> NDArray[np.bool_]:
-        """Return bool[rows] of a sign, whether it is excluded or not."""
+    def rows_of(self, sign: Sign) -> list[Words]:
+        """Return the rows of a sign, whether it is excluded or not."""
         if sign.kind == "phrase":
             return self.phrase(sign.marks)
-        rows = [self._rows(term) for term in sign.marks]
         if sign.kind == "all":
-            return np.array(np.logical_and.reduce(rows))
-        return np.array(np.logical_or.reduce([np.zeros(self.rows.count, bool), *rows]))
+            return [_with_all(segment, sign.marks) for segment in self.segments]
+        return [_with_any(segment, sign.marks) for segment in self.segments]
 
-    def _rows(self, term: str) -> NDArray[np.bool_]:
-        """Return bool[rows] of a term."""
-        mask = np.zeros(self.rows.count, bool)
-        for segment in self.segments:
-            mask[segment.base + segment.lexicon.rows(term)[0].astype(np.int64)] = True
-        return mask
-
-    def phrase(self, words: Phrase) -> NDArray[np.bool_]:
-        """Return bool[rows] of the words of a phrase side by side."""
+    def phrase(self, words: Phrase) -> list[Words]:
+        """Return the rows of the words of a phrase side by side."""
         kept = self.rows.phrases
         known = kept.get(words)
         if known is None:
@@ -216,39 +213,46 @@ class _RowFinder:
             kept.put(words, known)
         return known
 
-    def _looked_up(self, words: list[str]) -> NDArray[np.bool_]:
-        terms = self.lexicon.asker.terms_of(words)
+    def _looked_up(self, words: list[str]) -> list[Words]:
+        asker = self.rows.lexicon.asker
+        terms = asker.terms_of(words)
         marks = [(term or word, not term) for term, word in zip(terms, words, strict=True)]
-        mask = np.zeros(self.rows.count, bool)
-        is_term = len(words) == 1 and bool(terms[0])  # found in all fields, like a word with a plus
+        if len(words) == 1 and terms[0]:  # found in all fields, like a word with a plus
+            return [_with_any(segment, terms) for segment in self.segments]
         prefetch.positions(self.segments, marks)
-        phrase = None
+        found: list[Words] = []
+        phrase: _core.Phrase | None = None
         for segment in steps(self.segments):
-            held = mask[segment.base : segment.base + segment.rows]
-            if segment.positions is not None and not is_term:
-                held[:] = _core.flags_of(segment.positions.phrase(marks), segment.rows)
+            if segment.has("rag.positions") and segment.positions is not None:
+                found.append(segment.positions.phrase(marks))
                 continue
-            held[:] = self._with_terms(segment, terms)
-            if not is_term:
-                phrase = phrase or _core.Phrase(self.lexicon.asker, words)
-                _read_texts(segment, phrase, held)
-        return self.rows.alive(mask)
-
-    def _with_terms(self, segment: RowSegment, terms: list[str]) -> NDArray[np.bool_]:
-        """Return bool[rows] of the live rows of a segment that have all terms."""
-        alive = self.rows.alive(np.ones(self.rows.count, bool))
-        mask = alive[segment.base : segment.base + segment.rows]
-        for term in dict.fromkeys(filter(None, terms)):
-            here = np.zeros(segment.rows, bool)
-            here[segment.lexicon.rows(term)[0]] = True
-            mask &= here
-        return mask
+            phrase = phrase or _core.Phrase(asker, words)
+            found.append(_read_texts(segment, phrase, _with_all(segment, filter(None, terms))))
+        return found
 
 
-def _read_texts(segment: RowSegment, phrase: _core.Phrase, held: NDArray[np.bool_]) -> None:
-    """Clear the rows of a segment whose texts do not have the words of a phrase side by side."""
+def _with_any(segment: RowSegment, terms: Iterable[str]) -> Words:
+    """Return the rows of a segment that contain any of some terms."""
+    if not segment.has("rag.terms"):
+        return np.zeros((segment.rows + 63) // 64, np.uint64)
+    return segment.lexicon.marked(terms)
+
+
+def _with_all(segment: RowSegment, terms: Iterable[str]) -> Words:
+    """Return the rows of a segment that contain all of some terms."""
+    found = _all_rows(segment)
+    for term in dict.fromkeys(terms):
+        found &= _with_any(segment, [term])
+    return found
+
+
+def _read_texts(segment: RowSegment, phrase: _core.Phrase, words: Words) -> Words:
+    """Return the live ones of some rows whose texts have the words of a phrase side by side."""
+    live = words if segment.alive is None else words & segment.alive
+    held = _core.flags_of(live, segment.rows)
     rows = np.flatnonzero(held)
     for first in steps(range(0, len(rows), TEXTS)):
         some = rows[first : first + TEXTS]
         texts = [text for row in some.tolist() for text in segment.passage(row)]
         held[some] = np.frombuffer(phrase.found(texts), bool)
+    return _core.row_set(held, segment.rows)

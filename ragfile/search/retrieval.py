@@ -160,7 +160,9 @@ class Retrieval:
         """Return the first rows that a question of one text may find, all with the score 0."""
         mask = self.rows.flags(chosen, notes)
         assert mask is not None  # a phrase selects rows
-        listed = np.flatnonzero(mask)[:depth]
+        passing = np.flatnonzero(mask)
+        order = self.rows.ties_each([passing], notes)[0]
+        listed = passing[np.argsort(order)][:depth]
         rows = np.full((1, depth), -1, np.int64)
         scores = np.full((1, depth), np.nan, np.float32)
         rows[0, : len(listed)], scores[0, : len(listed)] = listed, 0.0

@@ -95,6 +95,10 @@ class SearchedRows(ChunkRows, Protocol):
         """Return bool[rows]: whether a row's metadata has a name among its "keywords"."""
         ...
 
+    def ties_each(self, rows: Sequence[Int64s], notes: Notes | None) -> list[Int64s]:
+        """Return the order of each question's rows among equal scores."""
+        ...
+
     # ----------------------------------------------------------------------------------------- finding --
 
     def hybrid(self, question: Question, vectors: NDArray[Any], chosen: Selection) -> Ranked:

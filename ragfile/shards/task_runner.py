@@ -62,9 +62,10 @@ def _rows(shard: Shard, chosen: Chosen) -> ChosenRows:
         mask &= row_sets.mask_of(chosen.rows, shard.rows.count)
     if chosen.without is not None:
         mask[chosen.without] = False
+    passing = RowSet(shard.rows.alive(mask))
     if chosen.signs:
-        mask = query_syntax.left(shard.rows, chosen.signs, mask)
-    return ChosenRows(RowSet(shard.rows.alive(mask)), found.unknown)
+        passing = query_syntax.left(shard.rows, chosen.signs, passing)
+    return ChosenRows(passing, found.unknown)
 
 
 def _match(shard: Shard, ask: Match) -> Value:

@@ -7,11 +7,12 @@ import sys
 import numpy as np
 import pytest
 from doors.server.conftest import Serving
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import ragfile
 import ragfile.dataset
+from ragfile import _core
 from ragfile.ingest.analysis import Analysis
 
 WORDS = [
@@ -198,9 +199,29 @@ def test_terms_of_the_dictionary_are_found_by_their_spelling(tmp_path_factory, t
         if lexicon is None:
             return
         all_terms = list(lexicon.vocabulary())
-        assert lexicon.beginning(word) == [t for t in all_terms if t.startswith(word)]
-        assert lexicon.beginning("") == all_terms
-        assert lexicon.near(word, edits) == [t for t in all_terms if distance(word, t) <= edits]
+        assert list(lexicon.beginning(word)) == [t for t in all_terms if t.startswith(word)]
+        assert list(lexicon.beginning("")) == all_terms
+        assert lexicon.beginning("") == {t: lexicon.df(t) for t in all_terms}
+        assert list(lexicon.near(word, edits)) == [
+            t for t in all_terms if distance(word, t) <= edits
+        ]
+
+
+@given(
+    terms=st.lists(st.text(alphabet="abcd", min_size=1, max_size=6), min_size=200, max_size=300),
+    word=st.text(alphabet="abcde", min_size=1, max_size=6),
+    edits=st.integers(1, 3),
+)
+@settings(max_examples=60, deadline=None)
+def test_a_walk_skips_no_term_that_is_spelled_nearly_so(terms, word, edits):
+    """Most of the dictionary is skipped; here many terms share beginnings, and swaps are near."""
+    builder = _core.LexicalBuilder(Analysis(stemmer="none", stop_words="none"))
+    postings, words = bytearray(), bytearray()
+    builder.add([" ".join(terms)])
+    builder.finish(postings.extend, words.extend)
+    lexicon = _core.Lexicon(*(_core.Section.over(bytes(part)) for part in (words, postings)))
+    all_terms = list(lexicon.vocabulary())
+    assert list(lexicon.near(word, edits)) == [t for t in all_terms if distance(word, t) <= edits]
 
 
 def test_a_small_file_gives_distinct_answers_to_signs_and_to_filters_of_each_question(rf):

@@ -114,14 +114,17 @@ enum rag_status rag_lexicon_block(const struct rag_lexicon *lexicon, uint64_t bl
                                   uint8_t out[4096], size_t *size, struct rag_fault *fault);
 /* Call sink for each term that begins with a prefix, in order; or for each term within `edits`
  * edits of a word: a code point inserted, deleted or replaced, or two neighbours swapped. A
- * term's bytes are valid until sink returns. */
-typedef void rag_term_sink(void *context, const uint8_t *term, size_t size);
+ * term's bytes are valid until sink returns; `rows` is its df, deleted rows included. */
+typedef void rag_count_sink(void *context, const uint8_t *term, size_t size, uint64_t rows);
 enum rag_status rag_lexicon_beginning(const struct rag_lexicon *lexicon, const uint8_t *prefix,
-                                      size_t count, rag_term_sink *sink, void *context,
+                                      size_t count, rag_count_sink *sink, void *context,
                                       struct rag_fault *fault);
 enum rag_status rag_lexicon_near(const struct rag_lexicon *lexicon, const uint8_t *word,
-                                 size_t count, unsigned edits, rag_term_sink *sink, void *context,
+                                 size_t count, unsigned edits, rag_count_sink *sink, void *context,
                                  struct rag_fault *fault);
+/* Sets the bits of the rows that contain a term. `rows` has a bit for each row. */
+enum rag_status rag_lexicon_mark(const struct rag_lexicon *lexicon, const uint8_t *term,
+                                 size_t size, uint64_t *rows, struct rag_fault *fault);
 /* The lengths of all rows. */
 enum rag_status rag_lexicon_lengths(const struct rag_lexicon *lexicon, uint32_t *lengths,
                                     struct rag_fault *fault);

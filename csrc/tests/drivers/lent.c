@@ -226,8 +226,9 @@ static void ask_vectors(const struct opened *o) {
 
 /* --------------------------------------------------------------------------------------- words */
 
-static void see(void *context, const uint8_t *term, size_t size) {
+static void see(void *context, const uint8_t *term, size_t size, uint64_t rows) {
     (void)context;
+    (void)rows;
     note(term, size);
 }
 
