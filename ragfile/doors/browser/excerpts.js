@@ -155,16 +155,28 @@ function marksOf(text, { weights, places }) {
   return marks.map((mark) => mark.map((at) => length(text.slice(0, at))));
 }
 
-/** {term: weight} of a question's terms but for words that claim nothing; `rarity` is that of each in the file. */
-export function weightsOf(question, places, rarity) {
+/** {weights, words} by term of a question, but for words that claim nothing; `rarity` is that of each in the file. */
+export function termsOf(question, places, rarity) {
   const without = functionWords(question);
   const isWhole = (one) =>
     places.some((p) => one.start <= p.start && p.end <= one.end && !isSame(p, one));
-  const weights = new Map();
-  for (const place of places)
-    if (!isWhole(place) && !without.has(question.slice(place.start, place.end).toLowerCase()))
-      weights.set(place.term, FLOOR + (rarity.get(place.term) ?? 0));
-  return weights;
+  const [weights, words] = [new Map(), new Map()];
+  for (const place of places) {
+    const word = question.slice(place.start, place.end);
+    if (isWhole(place) || without.has(word.toLowerCase()) || words.has(place.term)) continue;
+    weights.set(place.term, FLOOR + (rarity.get(place.term) ?? 0));
+    words.set(place.term, word);
+  }
+  return { weights, words };
+}
+
+/** The question's words that a passage and its header path do not have, in order. */
+export function missingOf(text, { headers }, { words, places }) {
+  const held = new Set(
+    places(typeof headers === "string" ? `${headers}\n${text}` : text).map(({ term }) => term),
+  );
+  const lacking = [...words].filter(([term]) => !held.has(term));
+  return [...new Set(lacking.map(([, word]) => word))];
 }
 
 const isSame = (a, b) => a.start === b.start && a.end === b.end;

@@ -74,6 +74,8 @@ export interface Excerpt {
   lines: { text: string; marks: [number, number][]; is_code: boolean; number: number | null }[];
   /** First and last line of the file, or null where they are not known. */
   in_file: [number, number] | null;
+  /** Words of the question that the passage does not have. */
+  missing: string[];
 }
 
 export interface Hits {

@@ -11,7 +11,7 @@ import { beside, fetched } from "./package_files.js";
 import { Question, atMost } from "./retrieval.js";
 import { ArgumentError, ModelError } from "./errors.js";
 import { compile } from "./filters.js";
-import { excerptLines, weightsOf } from "./excerpts.js";
+import { excerptLines, missingOf, termsOf } from "./excerpts.js";
 import { decoded, encoded } from "./text.js";
 
 const MODEL = "potion-base-8M/1"; // the model shipped beside this file, if any
@@ -158,16 +158,20 @@ export class RagFile extends Archive {
     });
   }
 
-  /** The excerpt of each passage for people: {start, end, lines} without markup, the question's words marked. */
+  /** The excerpt of each passage for people: {start, end, lines} without markup, the question's words marked or missing. */
   excerpts(question, passages, size) {
     return this.core.alone(async () => {
       const asked = await this.termsAsked(question);
-      return passages.map(({ text, metadata }) => excerptLines(text, metadata ?? {}, asked, size));
+      return passages.map(({ text, metadata }) => ({
+        ...excerptLines(text, metadata ?? {}, asked, size),
+        missing: missingOf(text, metadata ?? {}, asked),
+      }));
     });
   }
 
   async termsAsked(question) {
-    if (!this.hasLive("rag.terms")) return { weights: new Map(), places: () => [] };
+    if (!this.hasLive("rag.terms")) 
+      return { weights: new Map(), words: new Map(), places: () => [] };
     const { rules, terms } = await this.lexical();
     const known = new Map(); // word -> term
     const termOf = (word) => known.get(word) ?? known.set(word, terms([word])[0]).get(word);
@@ -176,7 +180,7 @@ export class RagFile extends Archive {
         .map(({ word, whole, start, end }) => ({ term: whole ? word : termOf(word), start, end }))
         .filter(({ term }) => term);
     await this.ask(question);
-    return { weights: weightsOf(question, places(question), await this.rarities()), places };
+    return { ...termsOf(question, places(question), await this.rarities()), places };
   }
 
   // --------------------------------------------------------------------------------------- words ---

@@ -7,6 +7,7 @@ A ranking is {scoreType, rows, scores, parts}, parts being the scores by retriev
 import { ArgumentError } from "./errors.js";
 import { isObject } from "./config.js";
 import { unitRange } from "./fusion.js";
+import { words } from "./sentences.js";
 
 const DAY = 86_400; // seconds
 const SAME_COSINE = 0.98;
@@ -142,7 +143,7 @@ function bitCount(bits) {
 
 /** 64 bits that differ little where texts differ little; hash gives 64 bits of a text. */
 export function simhash(text, hash) {
-  const found = wordsOf(text);
+  const found = words(text);
   const pairs = Array.from({ length: Math.max(1, found.length - SHINGLE + 1) }, (_, i) =>
     found.slice(i, i + SHINGLE).join(" "),
   );
@@ -156,16 +157,6 @@ export function simhash(text, hash) {
     0n,
   );
 }
-
-/* As ragfile/text.py: characters of scripts without spaces are words each. */
-const UNSPACED =
-  "\\u0e01-\\u0e4e\\u3041-\\u30ff\\u3400-\\u4dbf\\u4e00-\\u9fff\\uf900-\\ufaff\\u{20000}-\\u{3fffd}";
-const MARKS =
-  "\\x00-\\/:-@\\[-\\^`\\{-\\xa9\\xab-\\xb4\\xb6-\\xb9\\xbb-\\xbf×÷\\u2000-\\u200b\\u200e-\\u206f" +
-  "\\u2e00-\\u2e7f\\u3000-\\u3040\\uff01-\\uff0f";
-const WORD = new RegExp(`[${UNSPACED}]|[^${MARKS}${UNSPACED}]+`, "gu");
-
-const wordsOf = (text) => text.toLowerCase().match(WORD) ?? [];
 
 /** Maximal marginal relevance: the places of k rows, with a unit vector for each candidate. */
 export function spread(scores, units, k, share) {

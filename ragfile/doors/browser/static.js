@@ -56,7 +56,8 @@ class Static {
     if (this.state === "words" && isPart) this.later();
     const shown = await this.file.excerpts(question, hits);
     const excerpts = Object.fromEntries(hits.map(({ id }, i) => [id, shown[i]]));
-    return { hits, excerpts, degraded: degraded || (isPart ? ONLY_WORDS : ""), generation };
+    const missing = Object.fromEntries(hits.map(({ id }, i) => [id, shown[i].missing]));
+    return { hits, excerpts, missing, degraded: degraded || (isPart ? ONLY_WORDS : ""), generation };
   }
 
   mode(mode) {
