@@ -15,9 +15,9 @@ from pinned import compiler, zstd
 ROOT = Path(__file__).parent.parent
 # What writes, what asks the system for files, and formats that a page does not read.
 LEFT_OUT = {
-    "files", "pool", "posix", "writer", "bm25_build", "bm25_write", "embed_write", "base64",
+    "files", "thread_pool", "posix", "windows", "writer", "bm25_build", "bm25_write", "embed_write", "base64",
     "faiss_flat", "markdown", "path_vectors", "directory", "match_spans", "phrases", "gf16", "cauchy", "parity",
-    "reconstruct", "repair", "ids", "bounds", "hybrid", "clusters_build", "clusters_check", "clusters_train",
+    "repair_file", "repair_section", "ids", "bounds", "hybrid", "clusters_build", "clusters_check", "clusters_train",
 }  # fmt: skip
 FLAGS = [
     "-target", "wasm32-wasi", "-mexec-model=reactor", "-std=gnu11", "-Oz", "-flto", "-DNDEBUG",
@@ -39,12 +39,13 @@ def packed():
 
 def built():
     """Return the module's bytes."""
+    found = sorted((ROOT / "csrc").glob("*/*.c"), key=lambda f: f.name)
+    if gone := LEFT_OUT - {f.stem for f in found}:
+        raise SystemExit(
+            f"LEFT_OUT names files that csrc/ does not have: {', '.join(sorted(gone))}"
+        )
     with tempfile.TemporaryDirectory() as folder:
-        sources = [
-            f
-            for f in sorted((ROOT / "csrc").glob("*/*.c"), key=lambda f: f.name)
-            if f.stem not in LEFT_OUT
-        ]
+        sources = [f for f in found if f.stem not in LEFT_OUT]
         sources += sorted((ROOT / "csrc/doors/wasm").glob("*.c"))
         there = zstd()
         out = Path(folder) / "ragfile.wasm"
