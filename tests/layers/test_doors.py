@@ -9,6 +9,7 @@ import pytest
 import ragfile
 from ragfile.doors.mcp.files import Files
 from ragfile.doors.mcp.tools import Tools
+from ragfile.memory import Memory
 
 ENVELOPE = [
     {"id": "team.md", "text": "The team rotates keys monthly."},
@@ -101,6 +102,21 @@ def test_a_clients_configuration_passes_layers_on(team, mine, tmp_path, monkeypa
     done = ragfile_command("mcp", mine, "--over", team, "--install", "cursor", "--yes")
     assert done.returncode == 0, done.stderr
     assert f'"--over",\n+        "{team}"' in done.stdout
+
+
+def test_a_memory_over_a_layer_is_installed_and_made(tmp_path, monkeypatch):
+    monkeypatch.setenv("HOME", str(tmp_path))
+    team, mine = str(tmp_path / "team.ragfile"), str(tmp_path / "new.ragfile")
+    with Memory(team) as memory:
+        memory.remember("The standup is at 9:30.")
+    options = ("--memory", "--over", team)
+    done = ragfile_command("mcp", mine, *options, "--install", "cursor", "--yes")
+    assert done.returncode == 0, done.stderr
+    assert f'"{team}"' in done.stdout
+    with Memory(mine, over=[team], create=False) as memory:
+        assert [one.text for one in memory.recall("When is the standup?")] == [
+            "The standup is at 9:30."
+        ]
 
 
 def test_a_layer_that_is_open_already_is_not_taken_for_trusted(tmp_path):
