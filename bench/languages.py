@@ -1,9 +1,10 @@
 """Does a search find sections by their titles, in languages other than English?
 
-    python bench/languages.py NAME.LANG=FOLDER…
+    python bench/languages.py [--own] NAME.LANG=FOLDER…
 
 A folder has the pages of one manual in one language, as HTML or Mallard (`.page`). A page is cut at its
 headings; each section with a title of its own is a document without the title, and the title is the question.
+With --own, files are built with the rules of their language.
 Each line has the mean reciprocal rank at 10 by words, by vectors and by both, and the difference between both
 together and the better one alone, with the interval of 95 % of 2,000 resamples of the questions.
 """
@@ -125,13 +126,17 @@ def interval(gain):
 def main():
     asked = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     asked.add_argument("sets", nargs="+", metavar="NAME.LANG=FOLDER")
+    asked.add_argument("--own", action="store_true")
+    given = asked.parse_args()
     with tempfile.TemporaryDirectory() as kept:
-        for one in asked.parse_args().sets:
+        for one in given.sets:
             name, _, folder = one.partition("=")
-            some = sections(Path(folder), name.rpartition(".")[2])
+            language = name.rpartition(".")[2]
+            some = sections(Path(folder), language)
+            own = {"analysis": ragfile.Analysis.for_language(language)} if given.own else {}
             path = Path(kept) / "kb.ragfile"
             documents = [{"id": f"{i:05}", "text": text} for i, (_, text) in enumerate(some)]
-            ragfile.build(documents, path)
+            ragfile.build(documents, path, **own)
             with ragfile.open(path) as rf:
                 found = {mode: ranks(rf, [title for title, _ in some], mode) for mode in MODES}
             best = max(MODES[:2], key=lambda mode: found[mode].mean())

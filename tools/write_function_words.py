@@ -22,10 +22,12 @@ def made():
     lists = ",\n".join(
         f"(\n{f' +{chr(10)}'.join(lines(words))}\n)" for words in function_words.BY_LANGUAGE
     )
+    pairs = " ".join(sorted(function_words.PAIRS))
     amounts = " ".join(sorted(function_words.AMOUNTS))
     return (
         f'{HEAD}const listed = (text) => new Set(text.split(" "));\n'
         f"export const BY_LANGUAGE = [\n{lists},\n].map(listed);\n"
+        f'export const PAIRS = listed("{pairs}");\n'
         f'export const AMOUNTS = listed("{amounts}");\n'
     )
 

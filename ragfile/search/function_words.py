@@ -142,6 +142,12 @@ _LISTS = (
     "is je kan kunnen maar me met mij mijn moet na naar niet nog nu of om ons ook op over te tot u uit van veel voor "
     "waar waarom wanneer was wat we welk welke werd wie wij wordt worden ze zich zijn zou",
 )  # fmt: skip
+# Pairs of neighbouring characters that claim nothing, in Chinese and in Korean.
+_PAIRS = (
+    "什么 么是 是什 怎么 么样 怎样 如何 为什 哪些 哪个 哪里 哪种 多少 可以 是否 能否 请问 有什 "
+    "하기 하는 하려 려면 니까 습니 니다 에서 으로 하고 위한 위해 무엇 엇입 입니 어떻 떻게 어디 언제 누가 나요 까요 인가 가요"
+)
+PAIRS = frozenset(_PAIRS.split())
 BY_LANGUAGE = tuple(
     frozenset(listed.split()) if isinstance(listed, str) else listed for listed in _LISTS
 )
@@ -151,7 +157,14 @@ def function_words(question: str) -> frozenset[str]:
     """Return the words that claim nothing in the language of a question."""
     asked = words(question)
     listed = max(BY_LANGUAGE, key=lambda listed: len(listed.intersection(asked)))
-    return listed | {word for how, word in pairwise(asked) if how == "how" and word in AMOUNTS}
+    return (
+        listed | PAIRS | {word for how, word in pairwise(asked) if how == "how" and word in AMOUNTS}
+    )
+
+
+def claims_nothing(word: str, without: frozenset[str]) -> bool:
+    """Return whether a word of a question is one of those, or of hiragana alone: a particle or an ending."""
+    return word.lower() in without or all("\u3041" <= letter <= "\u309f" for letter in word)
 
 
 def is_question(text: str) -> bool:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from ragfile import _core
 from ragfile.ingest.analysis import stemmer
 from ragfile.search import highlight_spans
-from ragfile.search.function_words import function_words
+from ragfile.search.function_words import claims_nothing, function_words
 from ragfile.search.highlight_spans import TermPlace
 from ragfile.text import words
 
@@ -52,10 +52,7 @@ def question_terms(rows: SearchedRows, question: str) -> QuestionTerms:
     """Return the terms of a question as the index has them, or else its stems, all of the same weight."""
     if not rows.has_bm25:
         return plain_terms(question)
-    without, found = function_words(question), dict[str, str]()
-    for term, start, end in _parts(highlight_spans.places(rows.lexicon, question)):
-        if question[start:end].lower() not in without:
-            found.setdefault(term, question[start:end])
+    found = _claims(question, _parts(highlight_spans.places(rows.lexicon, question)))
     weights = _weights(rows, question, found) if found else {}
 
     def places(text: str) -> list[TermPlace]:
@@ -65,6 +62,15 @@ def question_terms(rows: SearchedRows, question: str) -> QuestionTerms:
         return {term for term, _ in rows.lexicon.terms(text)}
 
     return QuestionTerms(weights, found, places, terms)
+
+
+def _claims(question: str, places: list[TermPlace]) -> dict[str, str]:
+    """Return the terms of words that claim something, with their words."""
+    without, found = function_words(question), dict[str, str]()
+    for term, start, end in places:
+        if not claims_nothing(question[start:end], without):
+            found.setdefault(term, question[start:end])
+    return found
 
 
 def _parts(places: list[TermPlace]) -> list[TermPlace]:

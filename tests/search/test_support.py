@@ -6,6 +6,7 @@ import pytest
 
 import ragfile
 from ragfile.search.function_words import function_words, is_question
+from ragfile.search.question_terms import question_terms
 from ragfile.search.support import KEYWORDS, SENTENCE, needed
 
 PAGES = {
@@ -91,3 +92,16 @@ def test_words_that_claim_nothing_are_those_of_the_questions_language(question, 
     assert words <= found
     assert {"rope", "dauert", "take", "temps", "casting"}.isdisjoint(found)
     assert is_question(question) is is_one
+
+
+@pytest.mark.parametrize(("question", "claimed"), [
+    ("如何安装软件包", {"何安", "安装", "装软", "软件", "件包"}),
+    ("什么是内核", {"是内", "内核"}),
+    ("パスワードをどうすればよいですか", {"パス", "スワ", "ワー", "ード", "ドを"}),
+    ("네트워크 설정하기", {"네트", "트워", "워크", "설정", "정하"}),
+    ("これはどうするのですか", set()),
+])  # fmt: skip
+def test_pairs_that_only_ask_claim_nothing(tmp_path, question, claimed):
+    ragfile.build([{"id": "a", "text": "text"}], tmp_path / "kb", embedder="none")
+    with ragfile.open(tmp_path / "kb") as rf:
+        assert set(question_terms(rf.rows, question).weights) == claimed

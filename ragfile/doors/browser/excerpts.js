@@ -3,7 +3,7 @@ the same passages. `asked` is {weights, places}: the weight of each term of the 
 the places {term, start, end} of all terms of a text, in UTF-16 units. */
 
 import { blocks, isSourceCode, readableText } from "./blocks.js";
-import { BY_LANGUAGE, AMOUNTS } from "./function_words.js";
+import { BY_LANGUAGE, AMOUNTS, PAIRS } from "./function_words.js";
 import { codeSpans } from "./markup.js";
 import { sentences, trimmed, trimmedEnd, words } from "./sentences.js";
 import { compareText, length } from "./text.js";
@@ -163,7 +163,7 @@ export function termsOf(question, places, rarity) {
   const [weights, words] = [new Map(), new Map()];
   for (const place of places) {
     const word = question.slice(place.start, place.end);
-    if (isWhole(place) || without.has(word.toLowerCase()) || words.has(place.term)) continue;
+    if (isWhole(place) || claimsNothing(word, without) || words.has(place.term)) continue;
     weights.set(place.term, FLOOR + (rarity.get(place.term) ?? 0));
     words.set(place.term, word);
   }
@@ -179,6 +179,10 @@ export function missingOf(text, { headers }, { words, places }) {
   return [...new Set(lacking.map(([, word]) => word))];
 }
 
+/** Whether a word is in a list, or of hiragana alone: a particle or an ending. */
+const claimsNothing = (word, without) =>
+  without.has(word.toLowerCase()) || /^[\u3041-\u309f]+$/u.test(word);
+
 const isSame = (a, b) => a.start === b.start && a.end === b.end;
 
 /** The words that claim nothing in the language of a question. */
@@ -186,5 +190,5 @@ function functionWords(question) {
   const asked = words(question);
   const shared = BY_LANGUAGE.map((listed) => new Set(asked.filter((word) => listed.has(word))).size);
   const amounts = asked.filter((word, i) => asked[i - 1] === "how" && AMOUNTS.has(word));
-  return new Set([...BY_LANGUAGE[best(shared)], ...amounts]);
+  return new Set([...BY_LANGUAGE[best(shared)], ...PAIRS, ...amounts]);
 }

@@ -48,4 +48,5 @@ export const BY_LANGUAGE = [
 " ze zich zijn zou"
 ),
 ].map(listed);
+export const PAIRS = listed("为什 么是 么样 什么 可以 哪个 哪些 哪种 哪里 多少 如何 怎么 怎样 是什 是否 有什 能否 请问 가요 까요 나요 누가 니까 니다 떻게 려면 무엇 습니 어디 어떻 언제 엇입 에서 위한 위해 으로 인가 입니 하고 하기 하는 하려");
 export const AMOUNTS = listed("big deep far fast heavy high large late long often old quickly soon tall wide");

@@ -13,6 +13,7 @@ from ragfile.search.question_terms import question_terms
 from ragfile.search.shown_passages import PassageViewer
 
 QUESTIONS = [
+    "如何安装软件包", "キーをどうすればよいですか",
     "how do I rotate a key?", "Wie lange dauert die Sicherung?", "filter `where` by metadata", "the of and", "",
     "how often is build_cache 90 days", "code == fence",
 ]  # fmt: skip
