@@ -34,7 +34,7 @@ KNOWN = (
     "vector", "keyword", "rag.keys", "rag.shadow", "rag.planes", "rag.clusters", "rag.clustered",
     "rag.terms", "rag.postings", "rag.positions", "rag.terms.N", "rag.postings.N", "rag.chunks", "rag.documents",
     "rag.ids", "rag.text", "rag.meta", "rag.bare", "rag.sample", "rag.fine", "rag.columns",
-    "rag.tombs", "rag.gone", "rag.sections", "rag.config", "rag.merged", "rag.stale",
+    "rag.tombs", "rag.deleted", "rag.gone", "rag.sections", "rag.config", "rag.merged", "rag.stale",
     "rag.hidden", "rag.origin",
     "rag.frequencies", "rag.parity", "rag.seal", "rag.signatures",
 )  # fmt: skip
@@ -911,6 +911,23 @@ def bits_of(part, count, unit, at, rule):
     return numbers
 
 
+def deleted_rows(parts, rows, row, tombs):
+    """2.3: the deleted rows that are not in the bitmap."""
+    part, at = of(parts, "rag.deleted")
+    entry = parts["rag.deleted"][1]
+    need(len(part) == 4 * entry["items"], row, "2.3", "a list of the wrong size")
+    need(entry["flags"] & 1, entry["row"], "2.3", "a list of deleted rows that readers may skip")
+    found = [number(part, i, 4) for i in range(0, len(part), 4)]
+    before = -1
+    for i, one in enumerate(found):
+        need(
+            before < one < rows, at + 4 * i, "2.3", "a row that does not ascend, or does not exist"
+        )
+        need(one not in tombs, at + 4 * i, "2.3", "a row that the bitmap has, too")
+        before = one
+    return found
+
+
 def bare_rows(parts, rows):
     """3.9: the rows without a vector."""
     if "rag.bare" not in parts:
@@ -1244,8 +1261,9 @@ def object_at(meta, at, size, where):
 def read_segment(data, row, segment, parts):
     rows, tombs = segment["rows"], []
     dead = parts["rag.tombs"][1]["items"] if "rag.tombs" in parts else 0
+    more = parts["rag.deleted"][1]["items"] if "rag.deleted" in parts else 0
     need(
-        rows - segment["live"] == dead,
+        rows - segment["live"] == dead + more,
         row,
         "2.3",
         "rows minus live rows is not the number of tombs",
@@ -1255,6 +1273,8 @@ def read_segment(data, row, segment, parts):
         need(len(part) == 8 * -(-rows // 64), row, "2.3", "a bitmap of the wrong size")
         tombs = bits_of(part, rows, 8, at, "2.3")
         need(len(tombs) == dead, at, "2.3", "not as many bits as items")
+    if "rag.deleted" in parts:
+        tombs = sorted(tombs + deleted_rows(parts, rows, row, set(tombs)))
     found = {"tombs": tombs}
     bare = set(bare_rows(parts, rows))
     if bare:

@@ -143,6 +143,7 @@ enum {
 #define HEAD_NAME "rag.head"
 #define TOC_NAME "rag.toc"
 #define TOMBS_NAME "rag.tombs"
+#define DELETED_NAME "rag.deleted"
 #define BARE_NAME "rag.bare"
 #define STREAM_MAGIC "RAGBLK01"
 #define SAMPLE_MAGIC "RAGSAMP1"

@@ -486,15 +486,21 @@ static enum rag_status place_seen(struct rag_reader *r, struct rag_fault *fault)
     return RAG_OK;
 }
 
-/* A segment has only live rows, or a bitmap of its deleted rows. */
+/* A segment has only live rows, or its deleted rows in a bitmap, in a list, or in both. */
 static enum rag_status check_tombs(struct rag_reader *r, struct rag_fault *fault) {
     for (uint32_t i = 0; i < r->commit.segments; i++) {
         struct rag_segment_record s;
-        struct rag_entry e = {0};
+        struct rag_entry e = {0}, more = {0};
         rag_reader_segment(r, i, &s);
-        int64_t tombs = rag_reader_find(r, TOMBS_NAME, s.number);
+        const int64_t tombs = rag_reader_find(r, TOMBS_NAME, s.number),
+                      list = rag_reader_find(r, DELETED_NAME, s.number);
         if (tombs >= 0) rag_reader_entry(r, (uint32_t)tombs, &e);
-        if (e.items != s.rows - s.live || (tombs >= 0 && e.size != (s.rows + 63) / 64 * 8))
+        if (list >= 0) rag_reader_entry(r, (uint32_t)list, &more);
+        if (list >= 0 && !(more.flags & ENTRY_MUST_READ))
+            return fail_entry(r, (uint32_t)list, RAG_FORMAT,
+                              "a list of deleted rows that readers may skip", fault);
+        if (e.items + more.items != s.rows - s.live || more.size != 4 * more.items ||
+            (tombs >= 0 && e.size != (s.rows + 63) / 64 * 8))
             return rag_fail(fault, RAG_FORMAT, place_of(r, r->segments + (size_t)i * SEGMENT_SIZE),
                             "a segment's deletions do not add up");
     }

@@ -27,6 +27,7 @@ static const char *const section_names[] = {
     "rag.fine",
     "rag.columns",
     "rag.tombs",
+    "rag.deleted",
     "rag.gone",
     "rag.sections",
     "rag.config",

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ragfile/bits.h"
 #include "ragfile/machine.h"
 #include "container/format.h"
 #include "container/layout.h"
@@ -154,6 +155,27 @@ static void check_tombs(struct walk *walk, const struct rag_reader *r, const str
               e->name);
 }
 
+/* Checks that a list of deleted rows ascends and has only rows of the segment that the bitmap, if
+ * there is one, has not. */
+static void check_deleted(struct walk *walk, const struct rag_reader *r,
+                          const struct rag_entry *e) {
+    struct rag_segment_record s;
+    struct rag_entry tombs = {0};
+    rag_reader_segment(r, (uint32_t)rag_segment_index(r, e->segment), &s);
+    const int64_t bitmap = rag_reader_find(r, TOMBS_NAME, e->segment);
+    if (bitmap >= 0) rag_reader_entry(r, (uint32_t)bitmap, &tombs);
+    uint64_t least = 0;
+    for (uint64_t i = 0; i < e->items; i++) {
+        const uint64_t at = e->at + 4 * i, row = load_u32(r->bytes + at);
+        if (row < least || row >= s.rows)
+            found(walk, RAG_FORMAT, at, "a deleted row that does not ascend, or does not exist",
+                  e->name);
+        else if (bitmap >= 0 && rag_bitmap_has(r->bytes + tombs.at, row))
+            found(walk, RAG_FORMAT, at, "a deleted row that the bitmap has, too", e->name);
+        least = row + 1;
+    }
+}
+
 static void check_section(struct walk *walk, struct rag_reader *r, uint32_t i) {
     struct rag_guard guard;
     struct rag_fault fault;
@@ -174,6 +196,7 @@ static void check_section(struct walk *walk, struct rag_reader *r, uint32_t i) {
     check_zero(walk, end, sums, e.name);
     check_zero(walk, sums + 8 * ((e.size + RAG_BLOCK - 1) / RAG_BLOCK), e.at + e.extent, e.name);
     if (e.segment != 0 && strcmp(e.name, TOMBS_NAME) == 0) check_tombs(walk, r, &e);
+    if (e.segment != 0 && strcmp(e.name, DELETED_NAME) == 0) check_deleted(walk, r, &e);
 }
 
 /* ------------------------------------------------------------------------------------ the chain */

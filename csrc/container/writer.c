@@ -640,15 +640,18 @@ static enum rag_status write_front(struct rag_writer *w, uint64_t created, uint6
     return rag_file_write(w->file, 0, front, sizeof front, fault);
 }
 
-/* The number of deleted rows comes from the segment's bitmap section. An inconsistent table is
- * not written. */
-static enum rag_status check_deletions(const struct rag_writer *w,
-                                       const struct planned *const *tombs,
+/* The deleted rows of a segment, by its sections. */
+struct deletions {
+    uint64_t count;
+    bool fit; /* the sections have the sizes that their items need */
+};
+
+/* An inconsistent table is not written. */
+static enum rag_status check_deletions(const struct rag_writer *w, const struct deletions *found,
                                        struct rag_fault *fault) {
     for (size_t s = 0; s < w->segment_count; s++) {
         const struct rag_segment_record *segment = &w->segments[s];
-        const uint64_t dead = tombs[s] ? tombs[s]->items : 0, size = (segment->rows + 63) / 64 * 8;
-        if (dead != segment->rows - segment->live || (tombs[s] && tombs[s]->size != size))
+        if (found[s].count != segment->rows - segment->live || !found[s].fit)
             return rag_fail(fault, RAG_ARGUMENT, segment->number,
                             "a segment's deletions do not add up");
     }
@@ -666,9 +669,10 @@ static size_t find_segment(const struct rag_writer *w, uint32_t number) {
     return low;
 }
 
-/* Finds each segment's bitmap, and refuses sections of segments that do not exist. */
-static enum rag_status find_tombs(const struct rag_writer *w, const struct planned **tombs,
-                                  struct rag_fault *fault) {
+/* Counts each segment's deleted rows, and refuses sections of segments that do not exist. */
+static enum rag_status find_deletions(const struct rag_writer *w, struct deletions *found,
+                                      struct rag_fault *fault) {
+    for (size_t s = 0; s < w->segment_count; s++) found[s].fit = true;
     for (size_t i = 0; i < w->count; i++) {
         const struct planned *entry = &w->entries[i];
         if (entry->segment == 0) continue;
@@ -676,17 +680,23 @@ static enum rag_status find_tombs(const struct rag_writer *w, const struct plann
         if (s == w->segment_count || w->segments[s].number != entry->segment)
             return rag_fail(fault, RAG_ARGUMENT, entry->segment,
                             "a section of a segment that has no rows");
-        if (strcmp(entry->name, TOMBS_NAME) == 0) tombs[s] = entry;
+        const bool bitmap = strcmp(entry->name, TOMBS_NAME) == 0,
+                   list = strcmp(entry->name, DELETED_NAME) == 0;
+        if (!bitmap && !list) continue;
+        found[s].count += entry->items;
+        if (entry->size != (bitmap ? (w->segments[s].rows + 63) / 64 * 8 : 4 * entry->items) ||
+            (list && !(entry->flags & ENTRY_MUST_READ)))
+            found[s].fit = false;
     }
     return RAG_OK;
 }
 
 static enum rag_status check_plan(const struct rag_writer *w, struct rag_fault *fault) {
-    const struct planned **tombs = calloc(w->segment_count + 1, sizeof *tombs);
-    if (!tombs) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
-    enum rag_status status = find_tombs(w, tombs, fault);
-    if (status == RAG_OK) status = check_deletions(w, tombs, fault);
-    free(tombs);
+    struct deletions *found = calloc(w->segment_count + 1, sizeof *found);
+    if (!found) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    enum rag_status status = find_deletions(w, found, fault);
+    if (status == RAG_OK) status = check_deletions(w, found, fault);
+    free(found);
     return status;
 }
 

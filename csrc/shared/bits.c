@@ -12,7 +12,7 @@
  *    rest    reads whole words, so the bitmap must be padded to a multiple of 8 bytes
  *    count   ignores bits past count
  *
- * Nothing here can fail and nothing checks a size: the caller provides the room and knows that the
+ * Only clear_listed can fail, and nothing checks a size: the caller provides the room and knows that the
  * bitmap is as long as its rows need. */
 #include <string.h>
 
@@ -74,6 +74,21 @@ void rag_bitmap_rest(const uint8_t *bitmap, uint64_t count, uint64_t *words) {
         const uint64_t kept = count - row < 64 ? ~(~UINT64_C(0) << (count - row)) : ~UINT64_C(0);
         words[row / 64] = ~load_u64(bitmap + row / 8) & kept;
     }
+}
+
+void rag_bits_list(const uint64_t *words, uint64_t count, uint8_t *out) {
+    for (uint64_t first = 0; first < count; first += 64)
+        for (uint64_t word = words[first / 64]; word; word &= word - 1, out += 4)
+            store_u32(out, (uint32_t)(first + (uint64_t)__builtin_ctzll(word)));
+}
+
+bool rag_bits_clear_listed(const uint8_t *list, uint64_t listed, uint64_t count, uint64_t *words) {
+    for (uint64_t i = 0; i < listed; i++) {
+        const uint64_t row = load_u32(list + 4 * i), bit = UINT64_C(1) << row % 64;
+        if (row >= count || !(words[row / 64] & bit)) return false;
+        words[row / 64] &= ~bit;
+    }
+    return true;
 }
 
 static inline __attribute__((always_inline)) uint64_t count_whole(const uint64_t *words,

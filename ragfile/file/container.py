@@ -151,7 +151,7 @@ class Container:
             [s for s in self._segments if s.has_deletions],
             "rag.documents",
             "rag.ids",
-            "rag.tombs",
+            *prefetch.DELETED,
             "rag.gone",
         )
         recorded, lost = snapshot.config, commit["lost_generation"]

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     RowNumbers = Sequence[int] | Int64s
 
 STREAM_END = 64 << 10  # a stream's trailer, and usually its table
+DELETED = "rag.tombs", "rag.deleted"  # the sections of deleted rows
 LITTLE = 8 << 20
 
 
@@ -83,7 +84,7 @@ def terms(segments: Segments) -> None:
     wants: list[Want] = []
     for segment in _new(segments, "terms"):
         wants.append((segment.section("rag.postings"), 0, 0))
-        wants += [_whole(segment.section(name)) for name in ("rag.terms", "rag.tombs")]
+        wants += [_whole(segment.section(name)) for name in ("rag.terms", *DELETED)]
     _once(segments, "terms", wants)
 
 
@@ -146,9 +147,7 @@ def vectors(segments: Segments) -> None:
         wants += (
             [_whole(vector)] if shadow is None else [(vector, 0, _core.VECTOR_HEAD), _whole(shadow)]
         )
-        wants += [
-            _whole(segment.section(name)) for name in ("rag.clusters", "rag.tombs", "rag.bare")
-        ]
+        wants += [_whole(segment.section(name)) for name in ("rag.clusters", *DELETED, "rag.bare")]
     _once(segments, "vectors", wants)
 
 
@@ -160,7 +159,7 @@ def samples(segments: Segments) -> None:
         if segment.has("rag.sample"):
             names = ("rag.sample",)
             wants.append((segment.section("vector"), 0, _core.VECTOR_HEAD))
-        wants += [_whole(segment.section(name)) for name in (*names, "rag.tombs", "rag.bare")]
+        wants += [_whole(segment.section(name)) for name in (*names, *DELETED, "rag.bare")]
     _once(segments, "samples", wants)
 
 

@@ -216,7 +216,9 @@ class RowSegment:
         if self.live == self.rows:
             return None
         if self._alive is None:
-            self._alive = _core.rows_outside(self.need("rag.tombs"), self.rows)
+            listed = self.section("rag.deleted")
+            tombs = self.need("rag.tombs") if listed is None else self.section("rag.tombs")
+            self._alive = _core.rows_outside(tombs, self.rows, listed)
         return self._alive
 
     @property

@@ -79,7 +79,7 @@ def _of(segment: RowSegment) -> dict[Entry, Floats] | dict[Entry, None]:
     if stored is not None and kept is not None:
         vectors = stored.vectors
         return {entry: vectors[i] for entry, i in kept.items()}
-    prefetch.whole([segment], "rag.tombs", "rag.chunks", "rag.documents", "rag.ids")
+    prefetch.whole([segment], *prefetch.DELETED, "rag.chunks", "rag.documents", "rag.ids")
     return dict.fromkeys(segment.records.sample(TAKEN, segment.embedded))
 
 
@@ -97,7 +97,7 @@ def is_short(segment: RowSegment, alive: NDArray[np.bool_]) -> bool:
     stored = stored_sample(segment)
     assert stored is not None
     alive = alive & ~segment.bare_mask()
-    kept = sum(bool(alive[row]) for _, row in stored.pairs())
+    kept = int(alive[[row for _, row in stored.pairs()]].sum())
     return kept < min(TAKEN, int(alive.sum()))
 
 

@@ -51,6 +51,7 @@ COMPACTION = {
     "rag.fine": "rebuilt",
     "rag.columns": "rebuilt",
     "rag.tombs": "dropped",
+    "rag.deleted": "dropped",
     "rag.gone": "dropped",
     "rag.sections": "dropped",
     "rag.config": "rebuilt",
@@ -80,6 +81,7 @@ PREFETCHED = (
     "rag.meta",
     "rag.bare",
     "rag.tombs",
+    "rag.deleted",
 )
 
 # Names of later versions.

@@ -301,7 +301,7 @@ class StoredRows:
 
     def document_ids(self) -> list[str]:
         """Return the ids of all documents, in order; no text is read."""
-        prefetch.whole(self.segments, "rag.tombs", "rag.documents", "rag.ids")
+        prefetch.whole(self.segments, *prefetch.DELETED, "rag.documents", "rag.ids")
         return sorted(found.id for segment in self.segments for found in segment.live_documents())
 
     def document(self, doc_id: str) -> Document | None:

@@ -49,17 +49,38 @@ def bitmap_has(Section section not None, uint64_t i):
     return i // 8 < section.guard.size and rag_bitmap_has(section.guard.bytes, i)
 
 
-def rows_outside(Section section not None, uint64_t rows):
-    """Return the row set of the rows that a bitmap of whole words does not contain."""
+def rows_outside(Section section, uint64_t rows, Section listed=None):
+    """Return the row set of the rows that neither a bitmap of whole words nor a list of rows contains."""
     import numpy
 
-    section.check()
-    found = numpy.empty((rows + 63) // 64, numpy.uint64)
-    if section.guard.size < 8 * <uint64_t>len(found):
-        what = f"a bitmap of {section.guard.size} bytes is too small for {rows} rows"
-        raise CorruptError(what, section=section.name)
-    rag_bitmap_rest(section.guard.bytes, rows, <uint64_t *>address_of(found))
+    found = numpy.zeros((rows + 63) // 64, numpy.uint64)
+    cdef uint64_t *words = <uint64_t *>address_of(found)
+    cdef const uint8_t *bitmap = <const uint8_t *>words  # no bit is set: rest may read what it writes
+    if section is not None:
+        section.check()
+        if section.guard.size < 8 * <uint64_t>len(found):
+            what = f"a bitmap of {section.guard.size} bytes is too small for {rows} rows"
+            raise CorruptError(what, section=section.name)
+        bitmap = section.guard.bytes
+    rag_bitmap_rest(bitmap, rows, words)
+    if listed is not None:
+        listed.check()
+        if not rag_bits_clear_listed(listed.guard.bytes, listed.guard.size // 4, rows, words):
+            what = f"a deleted row is listed twice, or is not among {rows} rows"
+            raise CorruptError(what, section=listed.name)
     return found
+
+
+def row_list(const uint64_t[::1] words not None, uint64_t count):
+    """Pack the rows of a row set into a list of a file (rag.deleted)."""
+    if <uint64_t>words.shape[0] < (count + 63) // 64:
+        raise ValueError("the row set has fewer bits than there are rows")
+    cdef uint64_t rows = rag_bits_count(&words[0], count) if count else 0
+    out = bytearray(4 * rows)
+    cdef uint8_t[::1] room = out
+    if rows:
+        rag_bits_list(&words[0], count, &room[0])
+    return out
 
 
 def flags_of(const uint64_t[::1] words not None, uint64_t count):

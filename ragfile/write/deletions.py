@@ -1,4 +1,4 @@
-"""The deletions of an edit: bitmaps mark rows, and documents without rows; the bytes stay."""
+"""The deletions of an edit: bitmaps and lists mark rows, and documents without rows; the bytes stay."""
 
 from __future__ import annotations
 
@@ -11,9 +11,16 @@ from ragfile.file import sample_rows
 from ragfile.write.segment_sections import add_bare
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from ragfile.file.row_segment import RowSegment, StoredDocument
     from ragfile.search.file_rows import FileRows
     from ragfile.write.draft import Draft
+
+# Segments with a list of deleted rows. A list of n rows is written n times at most before the next bitmap,
+# so both together are shortest with n = sqrt(rows / 16): 79 rows for 100,000, 316 bytes instead of 12,500.
+LISTED_FROM, ROWS_MOST = 1 << 14, 1 << 32
+MUST_READ = 1  # the flag of a section that readers must understand
 
 
 class Removals:
@@ -99,12 +106,31 @@ class Removals:
         flags = ~segment.live_mask()
         flags[list(rows)] = True
         count = int(flags.sum())
-        file.add("rag.tombs", _core.bitmap(flags, in_words=True), segment.number, items=count)
+        if not self._write_list(file, segment, flags):
+            bitmap = _core.bitmap(flags, in_words=True)
+            file.add("rag.tombs", bitmap, segment.number, items=count)
+            if segment.has("rag.deleted"):  # dropping it would undo the segment's rag.sections
+                file.add("rag.deleted", b"", segment.number, MUST_READ)
         file.rows(segment.number, segment.rows, segment.rows - count)
         if sample_rows.is_short(segment, ~flags):
             sample = sample_rows.written_anew(segment, ~flags)
             items = min(sample_rows.KEPT, segment.rows - count)
             file.add("rag.sample", sample, segment.number, items=items)
+
+    def _write_list(
+        self, file: _core.FileWriter, segment: RowSegment, flags: NDArray[np.bool_]
+    ) -> bool:  # fmt: skip
+        """Write the rows that the bitmap of a segment lacks as a list, unless that is too long."""
+        if not LISTED_FROM <= segment.rows < ROWS_MOST:
+            return False
+        if (tombs := segment.section("rag.tombs")) is not None:
+            flags = flags & _core.flags_of(_core.rows_outside(tombs, segment.rows), segment.rows)
+        count = int(flags.sum())
+        if 16 * count * count > segment.rows:
+            return False
+        listed = _core.row_list(_core.row_set(flags, segment.rows), segment.rows)
+        file.add("rag.deleted", listed, segment.number, MUST_READ, count)
+        return True
 
     def _write_empty(self, file: _core.FileWriter, segment: RowSegment, empty: set[int]) -> None:
         flags = np.zeros(segment.records.documents, dtype=bool)

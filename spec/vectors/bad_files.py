@@ -30,6 +30,7 @@ from pieces import (
     Vector,
     column,
     columns,
+    deleted,
     file_0,
     fine,
     frequencies,
@@ -525,6 +526,28 @@ def segments():
     yield (
         "1-tombs-behind",
         bad(one(None, wrong, [(1, 3, 2)]), 4096, "2.3", "a bit behind the last row"),
+    )
+    yield from deleted_rows()
+
+
+def deleted_rows():
+    def made(listed, live=3, items=2, flags=1):
+        wrong = [("rag.tombs", 1, 0, tombs([1], 6), 1), ("rag.deleted", 1, flags, listed, items)]
+        return one(None, wrong, [(1, 6, live)])
+
+    at = 4096 + 64
+    table = at + 64
+    entry, segment = table + 64 + 64, table + 64 + 128
+    yield "1-deleted-order", bad(made(deleted([2, 2])), at + 4, "2.3", "rows that do not ascend")
+    yield "1-deleted-behind", bad(made(deleted([2, 6])), at + 4, "2.3", "a row behind the last one")
+    yield "1-deleted-both", bad(made(deleted([1, 2])), at, "2.3", "a row that the bitmap has, too")
+    yield (
+        "1-deleted-size",
+        bad(made(deleted([2, 3, 4])), segment, "2.3", "three rows where the entry counts two"),
+    )
+    yield (
+        "1-deleted-flag",
+        bad(made(deleted([2, 3]), flags=0), entry, "2.3", "a list that readers may skip"),
     )
 
 

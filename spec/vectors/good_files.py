@@ -10,6 +10,7 @@ from pieces import (
     Vector,
     column,
     columns,
+    deleted,
     file_0,
     fine,
     frequencies,
@@ -680,6 +681,23 @@ def knowledge():
     yield (
         "1-tombs",
         Vector(wide, "a bitmap of three words", says_1(segments=[{"tombs": [0, 63, 64, 129]}])),
+    )
+    held = [
+        ("rag.tombs", 1, 0, tombs([0, 63], 400), 2),
+        ("rag.deleted", 1, 1, deleted([7, 64, 300, 399]), 4),
+        ("rag.deleted", 2, 1, deleted([0, 2]), 2),
+        ("rag.tombs", 3, 0, tombs([1], 2), 1),
+        ("rag.deleted", 3, 1, b"", 0),
+    ]
+    yield (
+        "1-deleted",
+        Vector(
+            File().commit(held, rows=[(1, 400, 394), (2, 3, 1), (3, 2, 1)]).bytes(),
+            "lists of deleted rows: beside a bitmap, alone, and empty",
+            says_1(
+                segments=[{"tombs": [0, 7, 63, 64, 300, 399]}, {"tombs": [0, 2]}, {"tombs": [1]}]
+            ),
+        ),
     )
 
 

@@ -555,6 +555,10 @@ def tombs(rows, count):
     )
 
 
+def deleted(rows):
+    return struct.pack(f"<{len(rows)}I", *rows)
+
+
 class File:
     """A 1.0 file under construction, commit after commit."""
 

@@ -121,19 +121,37 @@ EXPORT(section) int door_section(const char *name, uint32_t segment) {
 
 /* ------------------------------------------------------------------------------------- segments */
 
+/* Reads and checks a section of deleted rows, if the segment has it. */
+static enum rag_status read_whole(const struct segment *segment, const char *name,
+                                  struct rag_guard *guard, bool *found) {
+    enum rag_status status = section_guard(name, segment->record.number, guard, found);
+    return status == RAG_OK && *found ? rag_guard_check(guard, 0, guard->size, &fault) : status;
+}
+
 static enum rag_status read_tombs(struct segment *segment) {
     const uint64_t rows = segment->record.rows;
-    struct rag_guard guard;
-    bool found;
-    enum rag_status status = section_guard(TOMBS_NAME, segment->record.number, &guard, &found);
-    if (status != RAG_OK || segment->record.live == rows || segment->alive) return status;
-    if (!found || guard.size < (rows + 63) / 64 * 8)
+    const size_t size = (size_t)((rows + 63) / 64 * 8);
+    struct rag_guard bitmap, list;
+    bool has_bitmap, has_list;
+    if (segment->record.live == rows || segment->alive) return RAG_OK;
+    enum rag_status status = read_whole(segment, TOMBS_NAME, &bitmap, &has_bitmap),
+                    other = read_whole(segment, DELETED_NAME, &list, &has_list);
+    if (status != RAG_OK || other != RAG_OK) return status != RAG_OK ? status : other;
+    if ((!has_bitmap && !has_list) || (has_bitmap && bitmap.size < size))
         return rag_fail(&fault, RAG_CORRUPT, rows, "a bitmap is too small for its rows");
-    status = rag_guard_check(&guard, 0, guard.size, &fault);
-    if (status != RAG_OK) return status;
-    if (!(segment->alive = malloc((size_t)((rows + 63) / 64 * 8) + 8)))
+    uint64_t *alive = malloc(size + 8);
+    uint8_t *none = has_bitmap ? NULL : calloc(size + 8, 1);
+    if (!alive || (!has_bitmap && !none)) {
+        free(alive);
         return rag_fail(&fault, RAG_MEMORY, 0, "no memory");
-    rag_bitmap_rest(rag_guard_at(&guard, 0), rows, segment->alive);
+    }
+    rag_bitmap_rest(has_bitmap ? rag_guard_at(&bitmap, 0) : none, rows, alive);
+    free(none);
+    if (has_list && !rag_bits_clear_listed(rag_guard_at(&list, 0), list.size / 4, rows, alive)) {
+        free(alive);
+        return rag_fail(&fault, RAG_CORRUPT, rows, "a deleted row that the segment does not have");
+    }
+    segment->alive = alive;
     return RAG_OK;
 }
 
