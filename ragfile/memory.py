@@ -58,7 +58,7 @@ TURNS = Analysis(fields=(("text", 2), ("headers", 2), ("day", 2), ("around", 1))
 
 @dataclass(frozen=True, slots=True)
 class Forgotten:
-    """What became of forgotten texts.
+    """The result of forgetting texts.
 
     Attributes:
         ids: The memories and turns that are no longer shown.

@@ -87,7 +87,7 @@ def _numbers(key: str) -> Filter:
 
 
 def _other_than(key: str, kind: Callable[[str], Filter]) -> Filter:
-    """Return the filter for values that are there, not null, and not of a kind."""
+    """Return a filter for values that exist, are not null, and are not of a kind."""
     return {"$and": [{key: {"$exists": True}}, {key: {"$ne": None}}, {"$not": kind(key)}]}
 
 

@@ -170,7 +170,7 @@ class Analysis:
 
     @property
     def built_weights(self) -> tuple[int, ...]:
-        """The weights at build: that of the field without lists, then those of the others."""
+        """The weights of a build: first that of the field without lists, then those of the others."""
         return tuple(self.fields[i][1] for i in (self.rest, *self.own_fields))
 
     def weights_for(self, chosen: Mapping[str, int]) -> tuple[int, ...] | None:

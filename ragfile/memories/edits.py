@@ -64,7 +64,7 @@ class Told:
 
 @dataclass(frozen=True, slots=True)
 class Remembered:
-    """What became of a statement.
+    """The result of storing a statement.
 
     Attributes:
         id: The memory that has it.

@@ -88,7 +88,7 @@ def _gain(boost: Boost, metadata: Metadata) -> float:
 
 
 def _found(metadata: Metadata, path: str) -> object:
-    """Return the value under a name, or under names joined by dots; None without one."""
+    """Look up a value by its name, or by names joined by dots; None if it is missing."""
     if path in metadata:
         return metadata[path]
     value: object = metadata

@@ -91,7 +91,7 @@ class _Checking:
             self.faults.append(("SignatureError", 0, str(error), ""))
 
     def _signed(self, shard: FileRows, path: str) -> None:
-        """Check the content and the seal of an object, which block by block reading relies on."""
+        """Check the content and the seal of an object: reading block by block relies on them."""
         try:
             seal = self.store.read(seal_name(path))
         except FileNotFoundError:

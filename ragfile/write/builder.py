@@ -280,7 +280,7 @@ def cut(
     loading: Loading, documents: Iterable[Document], tags: Tags | None,
     metadata: Metadata | None, policy: Policy,
 ) -> Iterator[CutDocument]:  # fmt: skip
-    """Yield documents with their chunks; those that cannot be split are failures of the loading."""
+    """Yield documents with their chunks. One that cannot be split counts as a failure to load it."""
     for document in labelled(documents, tags, metadata):
         if (chunks := loading.cut(document, policy)) is not None:
             yield document, chunks

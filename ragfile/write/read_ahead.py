@@ -111,7 +111,7 @@ class ReadingAhead:
         self.loading, self.order, self.jobs = loading, order, jobs
 
     def __iter__(self) -> Generator[BuildPart | SourceFile, None, None]:
-        """Yield the documents in order; a SourceFile is to be read by the caller."""
+        """Yield the documents in order. The caller reads each SourceFile itself."""
         self.workers = [Worker(self.order) for _ in range(self.jobs)]
         try:
             yield from self._parts()

@@ -129,7 +129,7 @@ class Gate:
         return None
 
     def _check(self, visit: Visit, scope: Scope) -> None:
-        """Raise a failure if the request is not to be served."""
+        """Refuse a request that the server should not answer."""
         self._check_place(visit)
         self._service.keys.admit(visit, is_open=_is_open(scope["path"]))
         if visit.file and not _is_of(visit.file, scope["path"]):
