@@ -1,4 +1,4 @@
-"""What somebody meets who types a command a little wrong."""
+"""Commands that are typed a little wrong, and the messages that help."""
 
 import json
 import subprocess
