@@ -24,7 +24,7 @@ from ragfile.knowledge_base import KnowledgeBase
 from ragfile.opener import begin_edit, open_passages
 from ragfile.types import StrPath
 from ragfile.write.editor import Editor
-from ragfile.write.group_commit import BeginOptions, GroupCommits
+from ragfile.write.group_commit import BeginOptions, ChangeOptions, GroupCommits
 
 T = TypeVar("T")
 
@@ -195,7 +195,7 @@ class Folder:
         return self._edit(self._made(name), **options)
 
     def change(
-        self, name: str, change: Callable[[Editor], T], **options: Unpack[BeginOptions]
+        self, name: str, change: Callable[[Editor], T], **options: Unpack[ChangeOptions]
     ) -> T:
         """Change a file in a commit that threads which wait together share.
 

@@ -38,8 +38,9 @@ from ragfile.memories.retention import KEY, RETENTION, HeldGeneration, KeptGener
 from ragfile.memories.threads import KINDS, MemoryThread, Viewpoint
 from ragfile.types import StrPath, Tags
 from ragfile.write.compaction import compact
-from ragfile.write.group_commit import BeginOptions, EditOptions, GroupCommits
+from ragfile.write.group_commit import GroupCommits
 from ragfile.write.new_layer import create_layer
+from ragfile.write.open_writer import EditOptions
 from ragfile.write.writer import create
 
 if TYPE_CHECKING:
@@ -305,8 +306,8 @@ class Memory:
             day.log_turn("monday", "Anna", "I moved to Rome.")
             day.remember("Anna lives in Rome.", about="Anna")
         """
-        options: BeginOptions = {**self._options(), "wait": seconds_to_wait(self._wait, DOOR_WAIT)}
-        with self._file.edit(self.path, **options) as writer:
+        wait = seconds_to_wait(self._wait, DOOR_WAIT)
+        with self._file.edit(self.path, wait=wait, **self._options()) as writer:
             changes = MemoryEdit(writer)
             yield MemoryBatch(changes, self._clock())
             changes.finish()

@@ -6,6 +6,7 @@ import contextlib
 import os
 import warnings
 from collections.abc import Iterable
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, cast, overload
 
 from ragfile import _core
@@ -53,6 +54,7 @@ else:
 LayerPaths: TypeAlias = (
     list[str]
     | list[os.PathLike[str]]
+    | list[Path]
     | list[StrPath | KnowledgeBase]
     | tuple[StrPath | KnowledgeBase, ...]
 )

@@ -107,7 +107,8 @@ class StoredDocument:
     def stored_vectors(self) -> NDArray[np.floating[Any]] | None:
         """Return the vectors of its rows, NaN for those without one; None in a segment without any."""
         rows = self.rows
-        return self.segment.stored_vectors(rows.start, len(rows))
+        found: NDArray[np.floating[Any]] | None = self.segment.stored_vectors(rows.start, len(rows))
+        return found
 
     @property
     def vectors(self) -> tuple[NDArray[np.floating[Any]] | None, NDArray[np.bool_]]:

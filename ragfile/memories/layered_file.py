@@ -81,10 +81,10 @@ class LayeredFile:
     def _own_rows(self) -> FileRows:
         rows = self.opened().rows
         if not self._over:
-            return cast("FileRows", rows)
+            return rows
         from ragfile.layers.layered_rows import layers_of
 
-        return cast("FileRows", layers_of(cast("FileRows", rows))[-1])
+        return cast("FileRows", layers_of(rows)[-1])
 
     def own_config(self) -> dict[str, Any]:
         """Return the configuration of the file, without that of the layers."""

@@ -29,11 +29,16 @@ MOST = 1024  # changes in one commit
 KEPT = 16  # files that were written last, of which an OpenWriter is kept
 
 
-class BeginOptions(EditOptions, total=False):
-    """The options of one commit."""
+class ChangeOptions(EditOptions, total=False):
+    """The options of one change."""
 
     message: str
     wait: float | None
+
+
+class BeginOptions(ChangeOptions, total=False):
+    """The options of one commit."""
+
     before: FileRows | None
 
 

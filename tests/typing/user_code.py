@@ -220,6 +220,18 @@ def notes_of(folder: Path, user: str) -> list[str]:
         return [hit.text for hit in rf.search("one", mode="bm25")]
 
 
+def layered(paths: list[Path]) -> int:
+    layers: ragfile.Layers = ragfile.open(paths)
+    with layers as view:
+        return len(view.paths) + len(view)
+
+
+def measured(path: Path, links: Path) -> list[str]:
+    links.write_text('[{"q": "one", "t": "keys.md"}]')
+    report: dict[str, Any] = ragfile.judge(path, questions=links)
+    return list(report)
+
+
 def changed(path: Path) -> dict[str, int]:
     editor: ragfile.Editor = ragfile.edit(
         path, embedder=Lengths(), message="an edit", created=CREATED
@@ -323,6 +335,7 @@ def main(folder: Path) -> list[str]:
     lines = [*asked(path), answered(path), *by_blocks(folder), str(changed(made(folder)))]
     lines += [*notes_of(folder, path.stem), *kept_up(path, folder / "docs")]
     lines += [*as_pairs(folder), str(converted(path, folder)), explained(path)]
+    lines += [str(layered([path])), *measured(path, folder / "links.json")]
     lines += [published(path, folder), signed(path), mended(folder / "safe.ragfile", folder)]
     (folder / "other.ragfile").write_bytes(b"something else")
     lines.append(explained(folder / "other.ragfile"))

@@ -59,7 +59,11 @@ def info(
     if file is None:
         raise click.UsageError("name a file, or pass --plugins")
     opening: dict[str, Any] = {"dim": dim, "generation": generation, "cache": cache}
-    with open_file([*over, file], cache=cache) if over else open_file(file, **opening) as rf:
+    layered = [*over, file]
+    opened: KnowledgeBase | PairFile = (
+        open_file(layered, cache=cache) if over else open_file(file, **opening)
+    )
+    with opened as rf:
         facts: dict[str, Any] = {**rf.info, "sources": _sources(rf, root)}
     if as_json:
         return emit(facts)
@@ -149,7 +153,8 @@ def inspect(
     from ragfile.opener import open as open_file
 
     opening: dict[str, Any] = {"dim": dim, "generation": generation, "cache": cache}
-    with open_file(file, **opening) as rf:
+    opened: KnowledgeBase | PairFile = open_file(file, **opening)
+    with opened as rf:
         if picture:
             return _show_picture(rf, as_json)
         if hex_at is not None:

@@ -185,7 +185,7 @@ def _ordinary_tables(database: sqlite3.Connection, vectors: list[str]) -> list[s
 def _split(columns: Mapping[str, str], listed: list[str]) -> tuple[str | None, dict[str, str]]:
     """Return the table that TABLE.COLUMN names for a role, and the columns without it."""
     prefixes = {
-        name: table for role, name in columns.items() for table in listed
+        name: table for name in columns.values() for table in listed
         if name.startswith(f"{table}.")
     }  # fmt: skip
     chosen = {
@@ -256,15 +256,16 @@ class _TextTables:
 def _key_column(database: sqlite3.Connection, table: str, keys: RowKeys) -> str | None:
     """Return the column of a table that has all keys: that of their name, its own key, or the rowid."""
     described = database.execute("SELECT name, pk FROM pragma_table_info(?)", [table]).fetchall()
-    owned = [name for name, order in described if order]
-    named = [name for name, _ in described if name == keys.column]
-    for column in dict.fromkeys([*named, *(owned if len(owned) == 1 else []), ROW]):
+    owned: list[str] = [name for name, order in described if order]
+    named: list[str] = [name for name, _ in described if name == keys.column]
+    candidates: list[str] = [*named, *(owned if len(owned) == 1 else []), ROW]
+    for column in dict.fromkeys(candidates):
         try:
             found = database.execute(f"SELECT {_quoted(column)} FROM {_quoted(table)}").fetchall()
         except library().OperationalError:  # a table WITHOUT ROWID
             continue
         if set(keys.values) <= {value for (value,) in found}:
-            return str(column)
+            return column
     return None
 
 
