@@ -94,7 +94,7 @@ class _Function(NamedTuple):
     score: Scorer
 
 
-def _scorer(model: str | Reranker | Scorer) -> Reranker:
+def _scorer(model: str | Reranker | Scorer) -> Reranker | _Function:
     """Return the model that scores, of a function, too."""
     if isinstance(model, str) or hasattr(model, "score"):
         return opened(cast("str | Reranker", model))
