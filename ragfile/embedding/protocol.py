@@ -286,6 +286,23 @@ def open_embedder(
     return cast("Embedder", load("ragfile.embedding.cache:cached")(opened, cache))
 
 
+def open_for_model(
+    spec: str | Embedder, recorded: Mapping[str, Any] | None, *, cache: CacheChoice = None
+) -> Embedder | None:
+    """Open the embedder that a caller names for vectors of a recorded model.
+
+    A recorded name without a provider's scheme comes from another program, which puts no prefixes before
+    texts. Then the provider puts none before them either, unless `spec` names prefixes.
+    """
+    name = str((recorded or {}).get("name") or "")
+    is_foreign = bool(name) and not is_scheme(name.partition(":")[0])
+    if not (isinstance(spec, str) and is_foreign and spec.partition(":")[0] in PROVIDERS):
+        return open_embedder(spec, cache=cache)
+    chosen = split_options(spec, {})[1]
+    unprefixed = {each: "" for each in ("query_prefix", "document_prefix") if each not in chosen}
+    return open_embedder(spec, cache=cache, **unprefixed)
+
+
 def _opened(spec: str | None, offline: bool, options: dict[str, Any]) -> Embedder | None:
     name, options = split_options(spec or "none", options)
     if name == "none":

@@ -16,7 +16,7 @@ from __future__ import annotations
 import glob
 import os
 import stat
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple, Self
@@ -114,24 +114,25 @@ def find(
     """
     skipped = [] if skipped is None else skipped
     walk, below = _Walk(selection or Selection(), wanted, skipped), checked_prefix(prefix)
+    found: list[tuple[str, bool]] = []
+    ids: list[NamedPath] = []
+    places: list[NamedPath] = []
     taken: set[str] = set()
-    used: set[str] = set()
-    recorded: set[str] = set()
     for root in labelled_roots(_paths(sources)):
         for path, relative in walk.files(root.path, root.is_named):
-            real = os.path.realpath(path)
+            real, whole = os.path.realpath(path), _legible(os.path.abspath(path))
             if real in taken:
                 reason = "a file that was read before, under this or another name"
                 skipped.append(Skipped(path, reason))
                 continue
             taken.add(real)
-            doc_id = _unused(_legible(relative), _legible(os.path.abspath(path)), used)
-            used.add(doc_id)
-            source = _unused(
-                _legible(root.name_of(path)), _legible(os.path.abspath(path)), recorded
-            )
-            recorded.add(source)
-            yield SourceFile(path, below + doc_id, root.is_named, below + source)
+            found.append((path, root.is_named))
+            ids.append(NamedPath(_legible(relative), whole))
+            places.append(NamedPath(_legible(root.name_of(path)), whole))
+    for (path, is_named), doc_id, source in zip(
+        found, _distinct(ids), _distinct(places), strict=True
+    ):
+        yield SourceFile(path, below + doc_id, is_named, below + source)
 
 
 def checked_prefix(prefix: str) -> str:
@@ -377,12 +378,40 @@ def _legible(path: str) -> str:
     return os.fsencode(path).decode("utf-8", "replace").replace(os.sep, "/")
 
 
-def _unused(name: str, whole: str, used: set[str]) -> str:
-    """Return the name, preceded by as many parent folders as make it unique."""
-    parents = whole[: len(whole) - len(name)].rstrip("/").split("/") if whole.endswith(name) else []
-    while name in used and parents and parents[-1]:
-        name = f"{parents.pop()}/{name}"
-    number, free = 2, name
-    while free in used:
-        free, number = f"{name} ({number})", number + 1
-    return free
+class NamedPath(NamedTuple):
+    """The name of a file, and its whole path."""
+
+    name: str
+    whole: str
+
+    def above(self, count: int) -> str:
+        """Return the name after as many parent folders, or as many as there are."""
+        if not self.whole.endswith(self.name):
+            return self.name
+        parents = [part for part in self.whole[: -len(self.name) or None].split("/") if part]
+        return "/".join([*parents[len(parents) - min(count, len(parents)) :], self.name])
+
+
+def _distinct(paths: list[NamedPath]) -> list[str]:
+    """Return the names of some paths; equal ones all get the parent folders that tell them apart.
+
+    So a name does not depend on the order of the paths. Paths whose bytes are not text can be equal as a
+    whole; those after the first have a number.
+    """
+    seen: Counter[str] = Counter()
+    numbers: list[str] = []
+    for path in paths:
+        seen[path.whole] += 1
+        numbers.append(f" ({seen[path.whole]})" if seen[path.whole] > 1 else "")
+    names = [path.name + number for path, number in zip(paths, numbers, strict=True)]
+    count = 0
+    while clashing := {name for name, times in Counter(names).items() if times > 1}:
+        count += 1
+        longer = [
+            path.above(count) + number if name in clashing else name
+            for path, number, name in zip(paths, numbers, names, strict=True)
+        ]
+        if longer == names:
+            break
+        names = longer
+    return names

@@ -11,7 +11,7 @@ from ragfile.embedding.protocol import (
     StaticEmbedder,
     embedded,
     embedder_of_file,
-    open_embedder,
+    open_for_model,
     told,
 )
 from ragfile.errors import ModelError, ProviderError
@@ -60,7 +60,7 @@ class QuestionVectors:
         """Return the embedder of a name, or None, with the reason kept, if it needs the network offline."""
         with network.offline(self.is_offline):
             try:
-                return open_embedder(given, cache=self.cache)
+                return open_for_model(given, self.model, cache=self.cache)
             except ProviderError as error:
                 if not network.is_offline():
                     raise

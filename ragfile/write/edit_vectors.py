@@ -6,7 +6,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 import numpy as np
 
 from ragfile.embedding.embedded_text import Context
-from ragfile.embedding.protocol import Embedder, open_embedder, open_recorded, told
+from ragfile.embedding.protocol import Embedder, open_for_model, open_recorded, told
 from ragfile.errors import ModelError
 from ragfile.file.row_segment import StoredDocument
 from ragfile.records import Chunk, Document
@@ -50,8 +50,8 @@ class FileVectors:
 
     def _fitting(self, embedder: str | Embedder) -> Embedder | None:
         """Open the given embedder; raise ModelError unless it is the file's model."""
-        made, path = open_embedder(embedder, cache=self._cache), self._archive.path
-        recorded = self._archive.config.get("model")
+        path, recorded = self._archive.path, self._archive.config.get("model")
+        made = open_for_model(embedder, recorded, cache=self._cache)
         if made is not None and self._is_without() and not self._archive.has_vectors:
             raise ModelError(f"{path} has chunks without vectors: use reindex to give it a model")
         if made is not None and recorded and not made.model.is_of(recorded):

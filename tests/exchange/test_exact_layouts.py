@@ -432,6 +432,26 @@ def test_a_qdrant_collection_with_named_vectors_is_read(tmp_path):
         assert [hit.doc_id for hit in large.search("pods", mode="bm25")] == ["2"]
 
 
+def test_a_qdrant_folder_is_read_beside_an_open_client_and_not_written(tmp_path):
+    client_of = pytest.importorskip("qdrant_client", reason="qdrant-client is not installed")
+    models, store = client_of.models, tmp_path / "the store"
+    size = models.VectorParams(size=2, distance=models.Distance.COSINE)
+    with contextlib.closing(client_of.QdrantClient(path=str(store))) as client:
+        client.create_collection("notes", size)
+        point = models.PointStruct(id=1, vector=[1, 0], payload={"text": "Keys rotate."})
+        client.upsert("notes", [point])
+        before = {path: path.stat().st_mtime_ns for path in store.rglob("*")}
+        done = run("convert", store, tmp_path / "kb.ragfile")
+        assert (done.returncode, done.stderr) == (0, "")
+        assert conversion.read(store).text(0) == "Keys rotate."
+        assert {path: path.stat().st_mtime_ns for path in store.rglob("*")} == before
+        client.create_collection("others", size)
+        refused = run("convert", store, tmp_path / "x.ragfile")
+        assert "has the collections notes, others: choose one with --name" in refused.stderr
+        done = run("convert", store, tmp_path / "x.ragfile", "--name", "notes")
+        assert done.returncode == 0, done.stderr
+
+
 def test_a_qdrant_collection_with_one_named_vector_needs_no_choice(tmp_path):
     client_of = pytest.importorskip("qdrant_client", reason="qdrant-client is not installed")
     models = client_of.models

@@ -1,5 +1,7 @@
 """Which files of a folder are read: what .gitignore files, callers and the names of folders say."""
 
+import itertools
+import os
 import shutil
 import subprocess
 
@@ -260,3 +262,29 @@ def test_a_link_to_what_is_not_found_otherwise_is_followed(tmp_path):
 def test_a_text_that_mentions_the_mark_of_a_pdf_is_no_pdf(name, tmp_path):
     write_all(tmp_path, {name: 'The mark is "%PDF-1.7".\n'})
     assert [document.text for document in load(tmp_path)] == ['The mark is "%PDF-1.7".\n']
+
+
+def test_ids_do_not_depend_on_the_order_of_the_folders(tmp_path):
+    for name in ("red/a.md", "red/own.md", "blue/a.md", "blue/sub/a.md", "green/blue/a.md"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    folders = [tmp_path / "red", tmp_path / "blue", tmp_path / "green" / "blue" / "a.md"]
+    seen = []
+    for order in itertools.permutations(folders):
+        found = {os.path.relpath(one.path, tmp_path): (one.id, one.source) for one in find(order)}
+        seen.append(found)
+    assert all(found == seen[0] for found in seen)
+    assert {path: doc_id for path, (doc_id, _) in seen[0].items()} == {
+        "red/a.md": "red/a.md",
+        "red/own.md": "own.md",
+        "blue/a.md": f"{tmp_path.name}/blue/a.md",
+        "blue/sub/a.md": "sub/a.md",
+        "green/blue/a.md": "green/blue/a.md",
+    }
+
+
+def test_equal_names_that_cannot_be_told_apart_are_numbered(tmp_path):
+    for raw in (b"\xff.md", b"\xfe.md"):
+        with open(os.path.join(os.fsencode(tmp_path), raw), "w") as file:
+            file.write("text")
+    assert [one.id for one in find(tmp_path)] == ["\ufffd.md", "\ufffd.md (2)"]

@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import shutil
+import sqlite3
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import numpy as np
 from qdrant_client import QdrantClient
@@ -13,15 +17,17 @@ from ragfile.errors import FormatError
 from ragfile.exchange import foreign_tables
 from ragfile.exchange.rows import Passage, gathered, passages
 from ragfile.exchange.stores import tables
+from ragfile.ground import system
 from ragfile.ground.json_values import is_object
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Generator, Mapping, Sequence
 
     from ragfile.exchange.collection import Collection, JsonObject
     from ragfile.types import Float32s, StrPath
 
 BATCH = 1000
+META, COLLECTIONS, STORAGE = "meta.json", "collection", "storage.sqlite"  # names in a folder
 WHOLE, BODY = "ragfile", "ragfile_document"  # the keys of the parts that restore a file
 ID, VECTOR = "qdrant:id", "qdrant:vector"
 DISTANCES = {"ip": Distance.DOT, "l2": Distance.EUCLID}
@@ -48,11 +54,11 @@ def write(collection: Collection, path: StrPath, *, name: str = "ragfile") -> No
 def read(
     path: StrPath, *, name: str | None = None, columns: Mapping[str, str] | None = None
 ) -> Collection:
-    """Read a Qdrant collection, by default the only one.
+    """Read a Qdrant collection, by default the only one, also beside a client that is open.
 
     Of several named vectors, `columns` names the one to read as "vector".
     """
-    with contextlib.closing(QdrantClient(path=str(path))) as client:
+    with _copied(path) as folder, contextlib.closing(QdrantClient(path=folder)) as client:
         names = sorted(each.name for each in client.get_collections().collections)
         name = foreign_tables.the_one(names, name, str(path), "collections")
         settings = client.get_collection(name).config.params.vectors
@@ -85,6 +91,33 @@ def read(
     model = next((payload["model"] for payload in held if payload.get("model")), None)
     metric = "l2" if distance == Distance.EUCLID else "ip"
     return gathered(found, vectors, model_name=str(model) if model else None, metric=metric)
+
+
+@contextlib.contextmanager
+def _copied(path: StrPath) -> Generator[str]:
+    """Yield a copy of a folder: Qdrant lets a single client open one, and writes to it.
+
+    SQLite copies each database as of one moment.
+    """
+    with system.temporary_folder() as folder:
+        shutil.copy(os.path.join(path, META), os.path.join(folder, META))
+        collections = os.path.join(path, COLLECTIONS)
+        for name in os.listdir(collections):
+            copy = os.path.join(folder, COLLECTIONS, name)
+            os.makedirs(copy)
+            stored = os.path.join(collections, name, STORAGE)
+            if os.path.exists(stored):
+                _copy_database(stored, os.path.join(copy, STORAGE))
+        yield folder
+
+
+def _copy_database(path: str, copy: str) -> None:
+    place = f"file:{quote(os.path.abspath(path))}?mode=ro"
+    with (
+        contextlib.closing(sqlite3.connect(place, uri=True)) as source,
+        contextlib.closing(sqlite3.connect(copy)) as target,
+    ):
+        source.backup(target)
 
 
 def _named(settings: object, chosen: str | None, place: str) -> str | None:

@@ -214,3 +214,38 @@ def test_what_is_no_document_is_refused_by_its_type(tmp_path, ollama):
         rag.add_document_sync(object())
     rag.add_document_sync(Document("a", full_text="x", chunks={"0": {"i_start": 0, "i_end": 1}}))
     assert rag.index.ntotal == 1
+
+
+def inputs(server):
+    """Return the texts that a server was asked to embed."""
+    return [text for _, body, *_ in server.requests for text in body["input"]]
+
+
+def test_texts_of_a_pair_get_no_prefix_through_any_door(pair, tmp_path, ollama):
+    kb, model = tmp_path / "kb.ragfile", "ollama:nomic-embed-text"
+    ragfile.convert(pair[0], kb)
+    text = TEXTS["doc-001"][1]
+    with ragfile.open(kb, embedder=model) as rf:
+        hit = rf.search(text, 1, mode="vector")[0]
+    assert (hit.text, hit.score) == (text, pytest.approx(1, abs=1e-5))
+    run("search", kb, text, "--mode", "vector", "--embedder", model)
+    service = GenericRAGService("ollama", "nomic-embed-text", tmp_path)
+    service.initialize_search_backend()
+    asyncio.run(service.search(text, k=1))
+    with ragfile.edit(kb, embedder=model) as w:
+        w.upsert([{"id": "new", "text": "Granite is hard."}])
+    assert set(inputs(ollama)) == {text, "Granite is hard."}
+
+
+def test_texts_of_a_file_that_was_built_here_keep_their_prefixes(tmp_path, ollama):
+    kb, model = tmp_path / "kb.ragfile", "ollama:nomic-embed-text"
+    ragfile.build([{"id": "a", "text": "Granite is hard."}], kb, embedder=model)
+    with ragfile.open(kb, embedder=model) as rf:
+        rf.search("rocks", mode="vector")
+    assert inputs(ollama) == ["search_document: Granite is hard.", "search_query: rocks"]
+
+
+def test_a_prefix_that_the_caller_names_is_kept(pair, ollama):
+    with ragfile.open(pair[0], embedder="ollama:nomic-embed-text?query_prefix=ask: ") as rf:
+        rf.search("owls", mode="vector")
+    assert inputs(ollama) == ["ask: owls"]
