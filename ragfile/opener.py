@@ -274,6 +274,8 @@ def edit(
         with ragfile.edit("kb.ragfile", message="Remove an old page") as writer:
             writer.delete(["old.md"])
 
+    An edit writes each document once; a second change to it raises ValueError.
+
     Args:
         path: The file to edit. Of a list of layers, the last one takes all changes; it is made with
             the settings of the first if it does not exist.

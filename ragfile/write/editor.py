@@ -232,6 +232,7 @@ class Editor(Transaction):
 
         Raises:
             TypeError: `vectors` was given with documents.
+            ValueError: This edit wrote one of the documents before.
             ModelError: New chunks need vectors, and there is no embedder.
         """
         if are_chunks(items):
@@ -295,9 +296,12 @@ class Editor(Transaction):
 
         Raises:
             KeyError: The file has no document `old_id`.
-            ValueError: The file already has a document with the new id.
+            ValueError: The file already has a document with the new id, or this edit wrote one of them before.
         """
-        document, old = Document.of(document), self.take(old_id)
+        document = Document.of(document)
+        self._refuse_changed(old_id)
+        self._refuse_changed(document.id)
+        old = self.take(old_id)
         if old is None:
             raise KeyError(old_id)
         if document.id != old_id and self.take(document.id) is not None:

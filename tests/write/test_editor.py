@@ -405,6 +405,7 @@ AGAIN = {
     "update a chunk": lambda w: w.update("a#0", tags=["t"]),
     "delete": lambda w: w.delete(["a"]),
     "delete a chunk": lambda w: w.delete_chunks(["a#0"]),
+    "replace": lambda w: w.replace("a", {"id": "a", "text": "a third text"}),
 }
 
 
