@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import sqlite3
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -100,7 +99,8 @@ def _copied(path: StrPath) -> Generator[str]:
     SQLite copies each database as of one moment.
     """
     with system.temporary_folder() as folder:
-        shutil.copy(os.path.join(path, META), os.path.join(folder, META))
+        with open(os.path.join(path, META), "rb") as meta, open(f"{folder}/{META}", "wb") as copied:
+            copied.write(meta.read())
         collections = os.path.join(path, COLLECTIONS)
         for name in os.listdir(collections):
             copy = os.path.join(folder, COLLECTIONS, name)

@@ -107,7 +107,13 @@ _OFFICE = "application/vnd.openxmlformats-officedocument"
 _OPEN = "application/vnd.oasis.opendocument"
 _LOADERS: dict[str, Loader] = {}
 for _loader in (
-    _text("txt", "text/plain", ".txt .text .log", text_formats.text),
+    _text(
+        "txt",
+        "text/plain",
+        ".txt .text .log .awk .bat .clj .cmake .cmd .dart .diff .el .gradle .graphql .groovy .jl .nix .patch .pl .pm "
+        ".proto .r .svelte .tf .vim .vue",
+        text_formats.text,
+    ),
     _text("md", "text/markdown", ".md .markdown .mdx", text_formats.markdown),
     _text("rst", "text/x-rst", ".rst .rest", restructured_text.parse),
     _text("adoc", "text/asciidoc", ".adoc .asciidoc", asciidoc.parse),
@@ -141,7 +147,12 @@ for _loader in (
     _text("zig", "text/x-zig", ".zig", text_formats.code("zig")),
     _text("css", "text/css", ".css .scss .less", text_formats.text),
     _text("json", "application/json", ".json", text_formats.text),
-    _text("toml", "application/toml", ".toml .ini .cfg", text_formats.text),
+    _text(
+        "toml",
+        "application/toml",
+        ".toml .ini .cfg .conf .cnf .properties .service",
+        text_formats.text,
+    ),
     _text("xml", "application/xml", ".xml .xsd", text_formats.text),
     _text("yaml", "application/yaml", ".yaml .yml", text_formats.text),
     _text("subtitles", "text/vtt", ".srt .vtt", subtitles.parse),
