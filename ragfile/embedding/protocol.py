@@ -299,8 +299,8 @@ def open_for_model(
     if not (isinstance(spec, str) and is_foreign and spec.partition(":")[0] in PROVIDERS):
         return open_embedder(spec, cache=cache)
     chosen = split_options(spec, {})[1]
-    unprefixed = {each: "" for each in ("query_prefix", "document_prefix") if each not in chosen}
-    return open_embedder(spec, cache=cache, **unprefixed)
+    query, document = (chosen.get(f"{role}_prefix", "") for role in ("query", "document"))
+    return open_embedder(spec, cache=cache, query_prefix=query, document_prefix=document)
 
 
 def _opened(spec: str | None, offline: bool, options: dict[str, Any]) -> Embedder | None:
