@@ -106,7 +106,15 @@ def of_service(found):
     return curves("A service under load", "questions a second", "ms until the answer", series)
 
 
-DRAWN = {"filters": of_filters, "vectors_own": of_vectors_own, "service": of_service}
+def of_small_commits(found):
+    title = "Commits of one record: bytes written for each byte stored"
+    return curves(title, "commits", "bytes written ÷ bytes of a compacted ragfile", found)
+
+
+DRAWN = {
+    "filters": of_filters, "vectors_own": of_vectors_own, "service": of_service,
+    "small_commits": of_small_commits,
+}  # fmt: skip
 
 
 def main():

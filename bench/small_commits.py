@@ -1,6 +1,7 @@
 """Compare stores that take one record per durable commit, as the memory of an agent does.
 
-    python bench/small_commits.py [--commits 500] [--only ragfile sqlite …]
+    python bench/small_commits.py [--commits 500] [--only ragfile sqlite …] [--curve FILE]
+    python bench/small_commits.py --only ragfile --commits 10000 --updates 0.5
 
 Each record is a text of 25 words, a vector of 256 floats and two fields of metadata. Each put is
 one commit, through a handle that stays open if the store has one; LanceDB alone never syncs the disk.
@@ -12,7 +13,10 @@ For each store it reports:
 - the CPU time of a hybrid question after the last commit (a vector question, if the store has no text
   search), and the same divided by that of a store that was filled at once.
 
-For ragfile it adds the segments, `open` and `log`. Each store runs in a process of its own.
+For ragfile it adds the segments, `log`, and a comparison with the same file compacted: `open`, and
+hybrid questions in interleaved rounds, by the median and the worst. Both files must answer alike.
+With `--updates`, that share of ragfile's commits replaces an earlier record. `--curve` writes the bytes
+written after 10, 30, 100 … commits, which `plots.py` draws. Each store runs in a process of its own.
 """
 
 import argparse
@@ -21,6 +25,7 @@ import importlib.util
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -29,31 +34,35 @@ from pathlib import Path
 
 import numpy as np
 
-DIM, QUESTIONS = 256, 40
+DIM, QUESTIONS, ROUNDS = 256, 40, 5
+POINTS = [step * 10**power for power in range(1, 7) for step in (1, 3)]  # of the curve
 
 
-def records(count):
-    """Generate the records: (id, text, vector, metadata)."""
-    rng, rows = random.Random(1), np.random.default_rng(1)
+def records(count, updates=0.0):
+    """Generate the records: (id, text, vector, metadata); some have the id of an earlier one."""
+    rng, rows, again = random.Random(1), np.random.default_rng(1), random.Random(2)
     words = [f"{rng.choice('bdgklmnprst')}{rng.choice('aeiou')}{rng.choice('lmnrs')}{i}" for i in range(20_000)]  # fmt: skip
     for i in range(count):
         text = " ".join(words[min(int(rng.paretovariate(0.6)), len(words)) - 1] for _ in range(25))
         vector = rows.standard_normal(DIM, dtype=np.float32)
-        yield f"m{i:07d}", text, vector / np.linalg.norm(vector), {"who": f"p{i % 40}", "day": i // 50}  # fmt: skip
+        number = again.randrange(i) if i and again.random() < updates else i
+        yield f"m{number:07d}", text, vector / np.linalg.norm(vector), {"who": f"p{i % 40}", "day": i // 50}  # fmt: skip
 
 
 class Ragfile:
-    """One file; each put is an `edit()`."""
+    """One file and one open writer; each put is an `edit()` of it."""
 
     def __init__(self, folder):
         import ragfile
 
         self.ragfile, self.path = ragfile, Path(folder, "memory.ragfile")
         ragfile.create(self.path, dim=DIM).close()
+        self.writer = ragfile.writer(self.path)
 
     def put(self, items):
-        with self.ragfile.edit(self.path) as w:
+        with self.writer.edit() as w:
             for doc_id, text, vector, metadata in items:
+                w.delete(doc_id)
                 chunk = self.ragfile.Chunk(doc_id, 0, text, (), {}, 0, len(text))
                 document = self.ragfile.Document(doc_id, text, metadata=metadata)
                 w.add_document(document, [chunk], [vector])
@@ -66,15 +75,49 @@ class Ragfile:
 
     def more(self):
         """Return the numbers of ragfile alone."""
-        spent = [time.process_time()]
-        self.ragfile.open(self.path)
-        spent.append(time.process_time())
+        compacted = self.path.with_name("compacted.ragfile")
+        shutil.copy(self.path, compacted)
+        self.ragfile.compact(compacted)
+        began = time.process_time()
         commits = self.ragfile.log(self.path)
-        spent.append(time.process_time())
+        spent = time.process_time() - began
+        with self.ragfile.open(compacted) as one:
+            rates = times_of([self.rf, one])
+        opening = [opening_ms(self.ragfile, path) for path in (self.path, compacted)]
+        put = compacted.stat().st_size
+        compacted.unlink()
         return {
-            "segments": len(self.rf.file.reader.segments), "open_ms": (spent[1] - spent[0]) * 1e3,
-            "log_s": spent[2] - spent[1], "log_commits": len(commits),
+            "segments": len(self.rf.file.reader.segments), "open_ms": opening[0], "put": put,
+            "open_rate": opening[0] / opening[1], "log_s": spent, "log_commits": len(commits),
+            "question_rate": [float(np.median(rates)), float(rates.max())],
         }  # fmt: skip
+
+
+def times_of(files):
+    """How many times as long as in the second file each question takes in the first one."""
+    asked = [(" ".join(text.split()[:4]), vector) for _, text, vector, _ in records(QUESTIONS)]
+    took = np.zeros((ROUNDS, len(files), QUESTIONS))
+    for each in took:
+        for i, (text, vector) in enumerate(asked):
+            answers = []
+            for j, rf in enumerate(files):
+                began = time.perf_counter()
+                hits = rf.search(text, 10, vector=vector, cache=False)
+                each[j, i] = time.perf_counter() - began
+                answers.append([(hit.id, hit.score) for hit in hits])
+            assert answers[0] == answers[1]
+    best = took.min(axis=0)
+    return best[0] / best[1]
+
+
+def opening_ms(ragfile, path):
+    """The CPU time of opening a file, the best of thirty."""
+    best = []
+    for _ in range(30):
+        began = time.process_time()
+        ragfile.open(path).close()
+        best.append(time.process_time() - began)
+    return min(best) * 1e3
 
 
 class Sqlite:
@@ -266,28 +309,32 @@ def question_ms(store):
     return sorted(best)[len(best) // 2]
 
 
-def measured(name, commits, folder):
+def measured(name, commits, folder, updates=0.0):
     """Fill one store by single commits and another at once."""
-    made, items = STORES[name][0], list(records(commits))
+    made, items = STORES[name][0], list(records(commits, updates))
     small, whole = Path(folder, "small"), Path(folder, "whole")
     small.mkdir(), whole.mkdir()
     store, cpu, wall, before = made(str(small)), [], [], written()
-    for item in items:
+    curve = []
+    for number, item in enumerate(items, 1):
         began = time.process_time(), time.perf_counter()
         store.put([item])
         cpu.append((time.process_time() - began[0]) * 1e3)
         wall.append((time.perf_counter() - began[1]) * 1e3)
-    found = {"written": written() - before, "question_ms": question_ms(store)}
+        if number in POINTS or number == commits:
+            curve.append((number, written() - before))
+    found = {"written": written() - before, "curve": curve, "question_ms": question_ms(store)}
     found |= {"size": size_of(small), **getattr(store, "more", dict)()}
     other = made(str(whole))
-    other.put(items)
+    other.put(list({item[0]: item for item in items}.values()))
     found |= {"whole_question_ms": question_ms(other), "whole_size": size_of(whole)}
+    last = np.median(cpu[-100:])
     cpu.sort(), wall.sort()
-    last = len(cpu) - 1
+    end = len(cpu) - 1
     return found | {
-        "cpu": [cpu[last // 2], cpu[last * 99 // 100], cpu[-1]],
-        "wall": [wall[last // 2], wall[last * 99 // 100], wall[-1]],
-    }
+        "cpu": [cpu[end // 2], cpu[end * 99 // 100], cpu[-1]], "last_cpu": last,
+        "wall": [wall[end // 2], wall[end * 99 // 100], wall[-1]],
+    }  # fmt: skip
 
 
 def line(name, found, put):
@@ -309,37 +356,60 @@ def compacted_size(commits):
         return size_of(folder)
 
 
+def about_ragfile(found):
+    """The numbers that only ragfile has."""
+    median, worst = found["question_rate"]
+    return (
+        f"\nragfile: {found['segments']} segments; a put of the last hundred {found['last_cpu']:.2f} ms CPU; "
+        f"beside the compacted file ({found['put'] / 1e6:.2f} MB): size {found['size'] / found['put']:.2f} x, "
+        f"written {found['written'] / found['put']:.2f} x, question {median:.2f} x (worst {worst:.2f}), "
+        f"open {found['open_rate']:.2f} x ({found['open_ms']:.2f} ms); "
+        f"log of {found['log_commits']:,} commits {found['log_s']:.2f} s CPU"
+    )
+
+
+def run_alone(name, given):
+    """Measure one store in a process of its own; return its numbers, or the error."""
+    with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_FOLDER")) as folder:
+        command = [sys.executable, __file__, "--commits", str(given.commits), "--only", name]
+        command += ["--updates", str(given.updates), "--inside", folder]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode:
+        return done.stderr.strip().splitlines()[-1]
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 def main():
     """Run all stores, or one of them in this process."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("--commits", type=int, default=10_000)
     parser.add_argument("--only", nargs="*", choices=STORES, default=list(STORES))
+    parser.add_argument("--updates", type=float, default=0.0, help="of ragfile's commits")
+    parser.add_argument("--curve", type=Path, help="a JSON file for plots.py")
     parser.add_argument("--inside", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.inside:
-        return print(json.dumps(measured(given.only[0], given.commits, given.inside)))
-    put = compacted_size(given.commits)
+        return print(
+            json.dumps(measured(given.only[0], given.commits, given.inside, given.updates))
+        )
+    put, curves, extra = compacted_size(given.commits), {}, ""
     print(f"{given.commits:,} commits of one record, {put / 1e6:.2f} MB put\n")
     print("| store | written ÷ put | MB | ÷ put | CPU of a put, ms: p50 / p99 / worst | wall, ms: p50 / p99 | question, ms CPU | ÷ filled at once |")  # fmt: skip
     print("|---|---|---|---|---|---|---|---|")
-    extra = ""
     for name in given.only:
         if importlib.util.find_spec(STORES[name][1]) is None:
             print(f"| {name}: not installed |")
             continue
-        with tempfile.TemporaryDirectory(dir=os.environ.get("BENCH_FOLDER")) as folder:
-            command = [sys.executable, __file__, "--commits", str(given.commits), "--only", name]
-            done = subprocess.run(
-                [*command, "--inside", folder], capture_output=True, text=True, check=False
-            )
-            if done.returncode:
-                print(f"| {name}: {done.stderr.strip().splitlines()[-1]} |", flush=True)
-                continue
-            found = json.loads(done.stdout.splitlines()[-1])
-            print(line(name, found, put), flush=True)
-            if name == "ragfile":
-                extra = f"\nragfile: {found['segments']} segments, open {found['open_ms']:.2f} ms, log of {found['log_commits']:,} commits {found['log_s']:.2f} s CPU"  # fmt: skip
+        found = run_alone(name, given)
+        if isinstance(found, str):
+            print(f"| {name}: {found} |", flush=True)
+            continue
+        print(line(name, found, put), flush=True)
+        curves[name] = [(n, written / (n * put / given.commits)) for n, written in found["curve"]]
+        extra = about_ragfile(found) if name == "ragfile" else extra
     print(extra)
+    if given.curve:
+        given.curve.write_text(json.dumps(curves))
     return None
 
 
