@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -60,10 +60,8 @@ def info(
         raise click.UsageError("name a file, or pass --plugins")
     opening: dict[str, Any] = {"dim": dim, "generation": generation, "cache": cache}
     layered = [*over, file]
-    opened: KnowledgeBase | PairFile = (
-        open_file(layered, cache=cache) if over else open_file(file, **opening)
-    )
-    with opened as rf:
+    opened = open_file(layered, cache=cache) if over else open_file(file, **opening)
+    with cast("KnowledgeBase | PairFile", opened) as rf:
         facts: dict[str, Any] = {**rf.info, "sources": _sources(rf, root)}
     if as_json:
         return emit(facts)
@@ -153,8 +151,7 @@ def inspect(
     from ragfile.opener import open as open_file
 
     opening: dict[str, Any] = {"dim": dim, "generation": generation, "cache": cache}
-    opened: KnowledgeBase | PairFile = open_file(file, **opening)
-    with opened as rf:
+    with cast("KnowledgeBase | PairFile", open_file(file, **opening)) as rf:
         if picture:
             return _show_picture(rf, as_json)
         if hex_at is not None:
