@@ -60,8 +60,10 @@ def info(
         raise click.UsageError("name a file, or pass --plugins")
     opening: dict[str, Any] = {"dim": dim, "generation": generation, "cache": cache}
     layered = [*over, file]
-    opened = open_file(layered, cache=cache) if over else open_file(file, **opening)
-    with cast("KnowledgeBase | PairFile", opened) as rf:
+    with cast(
+        "KnowledgeBase | PairFile",
+        open_file(layered, cache=cache) if over else open_file(file, **opening),
+    ) as rf:
         facts: dict[str, Any] = {**rf.info, "sources": _sources(rf, root)}
     if as_json:
         return emit(facts)
