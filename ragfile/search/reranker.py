@@ -91,7 +91,10 @@ def rerank(
 class _Function(NamedTuple):
     """A function in the place of a Reranker."""
 
-    score: Scorer
+    scorer: Scorer
+
+    def score(self, query: str, texts: Sequence[str]) -> Iterable[float]:
+        return self.scorer(query, texts)
 
 
 def _scorer(model: str | Reranker | Scorer) -> Reranker | _Function:

@@ -351,7 +351,7 @@ class SegmentSections:
         """Write postings, and return their terms."""
         terms = bytearray()
         self.file.begin(f"rag.postings{suffix}", self.segment)
-        placed = positions and (positions.lists.append, positions.front.extend)
+        placed = None if positions is None else (positions.lists.append, positions.front.extend)
         lexicon.finish(self.file.write, terms.extend, placed)
         self.file.end(rows)
         return terms
