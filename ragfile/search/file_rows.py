@@ -407,7 +407,7 @@ class FileRows(StoredRows):
     def fusion_method(self) -> retriever_fusion.Method:
         """The file's method of fusion and its parameter, for questions that choose none."""
         if self._method is None:
-            self._method = retriever_fusion.method_of(None, retriever_fusion.recorded(self))
+            self._method = retriever_fusion.recorded_method(self)
         return self._method
 
     @property

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 import numpy as np
 
 from ragfile import _core
+from ragfile.errors import CorruptError
 from ragfile.file import prefetch
 from ragfile.file.config import TRANSFORMER_WEIGHT
 from ragfile.search import fusion
@@ -250,8 +251,18 @@ def method_for(rows: SearchedRows, chosen: FusionChoice | None) -> Method:
 
     It counts no evidence where no document has a second passage.
     """
-    how = rows.fusion_method if chosen is None else method_of(chosen, recorded(rows))
+    how = rows.fusion_method
+    if chosen is not None:
+        how = method_of(chosen, recorded(rows))
     return how if not how.evidence or rows.has_further_passages else how._replace(evidence=0.0)
+
+
+def recorded_method(rows: SearchedRows) -> Method:
+    """Return the method of fusion that a file records; another one than ours is damage."""
+    try:
+        return method_of(None, recorded(rows))
+    except ValueError as error:
+        raise CorruptError(f"{rows.path}: rag.config: {error}") from None
 
 
 def method_of(chosen: FusionChoice | None, by_file: Mapping[str, Any]) -> Method:

@@ -421,7 +421,7 @@ class DatasetRows(StoredRows):
     def fusion_method(self) -> retriever_fusion.Method:
         """The dataset's fusion, for questions without a fusion of their own: (method, parameter)."""
         if self._method is None:
-            self._method = retriever_fusion.method_of(None, retriever_fusion.recorded(self))
+            self._method = retriever_fusion.recorded_method(self)
         return self._method
 
     def hybrid(self, question: Question, vectors: NDArray[Any], chosen: Chosen) -> Ranked:

@@ -39,7 +39,7 @@ def test_footer_written_together_with_its_table_would_be_taken_for_a_loss(operat
         table, sync, footer = weakened[i - 1 : i + 2]
         if (table[0], sync[0], footer[0]) == ("W", "S", "W") and footer[3].startswith(b"RAGCOMIT"):
             weakened[i - 1 : i + 1] = sync, table
-    with pytest.raises(AssertionError, match="called lost"):
+    with pytest.raises(AssertionError, match=r"called lost|is not what was committed"):
         replay.replay(weakened, 30, 1, tmp_path)
 
 
@@ -51,6 +51,7 @@ def test_a_commit_syncs_before_and_after_its_footer_and_never_truncates(operatio
     for i, kind in enumerate(kinds):
         if kind == "F" and kinds[i - 1] == "S":
             assert kinds[i + 1] == "S"
-    assert kinds.count("F") == 9
-    assert sum(kinds[i - 1] == "S" for i, kind in enumerate(kinds) if kind == "F") == 6
+    # The footers of new files are in the same write as their tables: a rename publishes them.
+    assert kinds.count("F") == 6
+    assert all(kinds[i - 1] == "S" for i, kind in enumerate(kinds) if kind == "F")
     assert not [op for op in operations if op[0] == "T"]
