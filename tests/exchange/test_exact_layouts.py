@@ -2,7 +2,10 @@
 
 import contextlib
 import json
+import os
 import pathlib
+import pickle
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -450,6 +453,33 @@ def test_a_qdrant_folder_is_read_beside_an_open_client_and_not_written(tmp_path)
         assert "has the collections notes, others: choose one with --name" in refused.stderr
         done = run("convert", store, tmp_path / "x.ragfile", "--name", "notes")
         assert done.returncode == 0, done.stderr
+
+
+class Program:
+    """A pickle that makes a file when it is read."""
+
+    def __reduce__(self):
+        return os.mkdir, (os.environ["MADE_BY_A_PICKLE"],)
+
+
+@pytest.mark.parametrize("planted", [pickle.dumps(Program), b"no pickle", None])
+def test_a_qdrant_folder_with_a_program_in_it_is_refused(tmp_path, monkeypatch, planted):
+    client_of = pytest.importorskip("qdrant_client", reason="qdrant-client is not installed")
+    monkeypatch.setenv("MADE_BY_A_PICKLE", str(tmp_path / "made"))
+    client = client_of.QdrantClient(path=str(tmp_path / "store"))
+    size = client_of.models.VectorParams(size=2, distance=client_of.models.Distance.COSINE)
+    client.create_collection("notes", vectors_config=size)
+    point = client_of.models.PointStruct(id=5, vector=[2.0, 0.0], payload={"text": "a"})
+    client.upsert("notes", [point])
+    client.close()
+    stored = tmp_path / "store/collection/notes/storage.sqlite"
+    with contextlib.closing(sqlite3.connect(stored)) as database:
+        blob = pickle.dumps(Program()) if planted is None else planted
+        database.execute("UPDATE points SET point = ?", [blob])
+        database.commit()
+    with pytest.raises(FormatError, match="point 1 is not one of Qdrant"):
+        conversion.read(tmp_path / "store")
+    assert not (tmp_path / "made").exists()
 
 
 def test_a_qdrant_collection_with_one_named_vector_needs_no_choice(tmp_path):

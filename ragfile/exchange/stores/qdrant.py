@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
+import pickle
 import sqlite3
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
 BATCH = 1000
 META, COLLECTIONS, STORAGE = "meta.json", "collection", "storage.sqlite"  # names in a folder
 WHOLE, BODY = "ragfile", "ragfile_document"  # the keys of the parts that restore a file
+MODELS = {"qdrant_client.http.models.models", "qdrant_client.models"}  # the modules of points
+PLAIN = {("builtins", "set"), ("datetime", "datetime"), ("datetime", "date"), ("uuid", "UUID")}
+DAMAGED = (pickle.UnpicklingError, ArithmeticError, AttributeError, EOFError, ImportError, LookupError,
+           MemoryError, RecursionError, TypeError, ValueError)  # fmt: skip
 ID, VECTOR = "qdrant:id", "qdrant:vector"
 DISTANCES = {"ip": Distance.DOT, "l2": Distance.EUCLID}
 
@@ -108,6 +114,7 @@ def _copied(path: StrPath) -> Generator[str]:
             stored = os.path.join(collections, name, STORAGE)
             if os.path.exists(stored):
                 _copy_database(stored, os.path.join(copy, STORAGE))
+                _refuse_programs(os.path.join(copy, STORAGE), stored)
         yield folder
 
 
@@ -118,6 +125,39 @@ def _copy_database(path: str, copy: str) -> None:
         contextlib.closing(sqlite3.connect(copy)) as target,
     ):
         source.backup(target)
+
+
+class _PointReader(pickle.Unpickler):
+    """Reads a point that Qdrant's client has pickled, and nothing else: other pickles can run programs."""
+
+    def find_class(
+        self, module_name: str, global_name: str, /
+    ) -> Any:  # Any: as the library has it
+        if (module_name, global_name) in PLAIN or (
+            module_name in MODELS and "." not in global_name
+        ):
+            found = super().find_class(module_name, global_name)
+            if isinstance(found, type):
+                return found
+        raise pickle.UnpicklingError(f"it names {module_name}.{global_name}")
+
+
+def _refuse_programs(database: str, place: str) -> None:
+    """Refuse a database with a point that is anything but data. Qdrant's client unpickles all of them.
+
+    Raises:
+        FormatError: A point is damaged, or names a class or function that is no part of points.
+    """
+    with contextlib.closing(sqlite3.connect(database)) as opened:
+        try:
+            points = opened.execute("SELECT rowid, point FROM points").fetchall()
+        except sqlite3.DatabaseError as error:
+            raise FormatError(f"{place}: {error}") from None
+    for row, point in points:
+        try:
+            _PointReader(io.BytesIO(point)).load()
+        except DAMAGED as error:
+            raise FormatError(f"{place}: point {row} is not one of Qdrant: {error}") from None
 
 
 def _named(settings: object, chosen: str | None, place: str) -> str | None:
