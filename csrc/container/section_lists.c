@@ -200,8 +200,8 @@ static enum rag_status put_all(struct merged *m, struct rag_fault *fault) {
     return status;
 }
 
-/* Counts the entries and the bytes of names of the table and of its lists, which bounds the room: the
- * table replaces at most as many listed sections as it has entries. */
+/* Counts the entries and the bytes of names of the table and of its lists, which bounds the room:
+ * the table replaces at most as many listed sections as it has entries. */
 static enum rag_status count_all(struct merged *m, struct rag_fault *fault) {
     const struct rag_reader *r = m->reader;
     m->room = r->commit.entries;

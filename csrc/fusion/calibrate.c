@@ -4,8 +4,8 @@
  *
  * all in binary64 and in this order, so that every machine gives the same bits. An undefined term
  * (no word found anywhere, a sample without spread) is 0. A row without a vector has a dense score
- * of NaN, which counts as the mean. An infinite weight leaves the order to the words. ragfile/search/fusion.py has a numpy implementation of the same
- * formula. */
+ * of NaN, which counts as the mean. An infinite weight leaves the order to the words.
+ * ragfile/search/fusion.py has a numpy implementation of the same formula. */
 #include <float.h>
 #include <math.h>
 #include <stdlib.h>

@@ -12,8 +12,8 @@
  *    rest    reads whole words, so the bitmap must be padded to a multiple of 8 bytes
  *    count   ignores bits past count
  *
- * Only clear_listed can fail, and nothing checks a size: the caller provides the room and knows that the
- * bitmap is as long as its rows need. */
+ * Only clear_listed can fail, and nothing checks a size: the caller provides the room and knows
+ * that the bitmap is as long as its rows need. */
 #include <string.h>
 
 #include "ragfile/bits.h"

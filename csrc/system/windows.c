@@ -10,9 +10,9 @@
  *
  * A file that is mapped cannot be replaced or removed, only renamed. So the old file steps aside
  * first, to a name that ends with ".aside", and the new one takes its place. If the writer dies
- * between the two renames, the name is missing: whoever asks for it next gives it back. Once the new
- * file is in place, the old one gets a name that ends with ".old" and a number, until a later writer
- * finds that no reader maps it any more, and removes it. */
+ * between the two renames, the name is missing: whoever asks for it next gives it back. Once the
+ * new file is in place, the old one gets a name that ends with ".old" and a number, until a later
+ * writer finds that no reader maps it any more, and removes it. */
 #ifdef _WIN32
 #define WIN32_LEAN_AND_MEAN
 #define NOMINMAX
@@ -148,7 +148,7 @@ static HANDLE open_wide(const wchar_t *path, DWORD access, DWORD how) {
 #define ASIDE L".aside"
 #define OLD L".old"
 
-/* The path of a file beside another: a dot, the other's name, and an ending. NULL without memory. */
+/* The path of a file beside another: a dot, the other's name, an ending. NULL without memory. */
 static wchar_t *beside(const wchar_t *path, const wchar_t *ending) {
     size_t folder = 0;
     for (size_t i = 0; path[i]; i++)
@@ -223,7 +223,7 @@ static HANDLE open_file(const char *path, DWORD access) {
     return file;
 }
 
-/* --------------------------------------------------------------------------------------- writers */
+/* -------------------------------------------------------------------------------------- writers */
 
 struct identity {
     uint64_t device, inode, size;

@@ -157,8 +157,8 @@ static void skip_prefix(struct near *near, const uint8_t *term, size_t size) {
     near->next_size = size;
 }
 
-/* The least point above the one at `place` that can follow the points before it; 0 if there is none.
- * They have used up all edits, so the word's own points must follow. */
+/* The least point above the one at `place` that can follow the points before it; 0 if there is
+ * none. They have used up all edits, so the word's own points must follow. */
 static uint32_t next_point(const struct near *near, const struct points *term, size_t place) {
     const struct points *wanted = &near->wanted;
     const struct distances *d = &near->distances;

@@ -11,8 +11,8 @@
  *          D  dictionary of stop words, then zeros to a multiple of 8
  *          L  lists
  *         16  zeros of slack
- * with B = ceil(terms / 16). A block of terms: a varint size for each, then their lists. An entry of
- * the dictionary: u8 size, the word, varint rows, varint size of its list.
+ * with B = ceil(terms / 16). A block of terms: a varint size for each, then their lists. An entry
+ * of the dictionary: u8 size, the word, varint rows, varint size of its list.
  *
  * A list: u8 head (rice in bits 0 to 2; bit 3 if a row can have no position), sizes of its groups,
  * then the groups of 64 rows, each from a byte on. The sizes are a varint for each group but the

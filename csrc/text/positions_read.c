@@ -48,7 +48,7 @@ static enum rag_status read_header(struct rag_positions *p, const uint8_t *at,
     return RAG_OK;
 }
 
-/* No sum can wrap: rows and terms are those of an open lexicon, and sizes are below the section's. */
+/* No sum can wrap: rows and terms are those of an open lexicon, sizes are below the section's. */
 static enum rag_status place_parts(struct rag_positions *p, struct rag_fault *fault) {
     p->words_at = PLACE_HEADER + 8 * ((p->terms + LEX_BLOCK - 1) / LEX_BLOCK);
     p->dictionary_at = align_up(p->words_at + p->rows * p->width, 8);

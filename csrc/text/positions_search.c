@@ -1,8 +1,8 @@
 /* positions_search.c - the rows that have the words of a phrase side by side, by their positions.
  *
- * The word with the fewest rows leads: its rows are looked up in the lists of the others, the rarest
- * first, and only a row that all of them have is decoded. Lists are read in ascending order of rows,
- * so each group is entered once at most.
+ * The word with the fewest rows leads: its rows are looked up in the lists of the others, the
+ * rarest first, and only a row that all of them have is decoded. Lists are read in ascending order
+ * of rows, so each group is entered once at most.
  *
  * A word that occurs several times in the phrase has one list. In a row, the words' positions are
  * compared by a merge: the starts that the rarest word allows are narrowed by each other word.

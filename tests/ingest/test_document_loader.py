@@ -390,7 +390,7 @@ def test_equal_ids_are_told_apart_by_their_folders(tmp_path):
     write(tmp_path, "one/readme.md", "1")
     write(tmp_path, "two/readme.md", "2")
     assert [s.id for s in find([tmp_path / "one", tmp_path / "two"])] == [
-        "readme.md",
+        "one/readme.md",
         "two/readme.md",
     ]
 

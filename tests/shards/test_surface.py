@@ -65,6 +65,12 @@ def asked(rf, where=None):
     return rf.as_tool(k=3)[1](QUESTIONS[0], where=where)
 
 
+def in_order(rf):
+    """The names of all rows, in their order among equal scores."""
+    rows = np.asarray(rf.live_rows())
+    return names(rf, rows[np.argsort(rf.rows.ties_each([rows], Notes())[0])])
+
+
 def columns(rf):
     found = rf.search_batch(QUESTIONS, 5, columns=True)
     parts = {name: part.tobytes() for name, part in found.parts.items()}
@@ -98,6 +104,7 @@ SAME = {
     "sources": lambda rf: rf.sources([f"{DOC}#0", "nobody#0"]),
     "context": lambda rf: rf.context(f"{DOC}#0", 9, 9),
     "live_rows": lambda rf: len(rf.live_rows()),
+    "ties_each": in_order,
     "vectors_of": lambda rf: rf.rows.vectors_of([rf.row(f"{DOC}#0")]).tobytes(),
     "vector_mask": lambda rf: rf.vector_mask().tolist(),
     "has_bare_rows": lambda rf: rf.rows.has_bare_rows,

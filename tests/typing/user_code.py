@@ -247,6 +247,16 @@ def changed(path: Path) -> dict[str, int]:
     return editor.report
 
 
+def written_often(path: Path) -> int:
+    keeper: ragfile.OpenWriter = ragfile.writer(path)
+    with keeper as kept:
+        for n in range(2):
+            with kept.edit(message="one more") as writer:
+                writer.upsert([{"id": f"more{n}", "text": "A further text."}])
+    with ragfile.open(path) as rf:
+        return rf.generation
+
+
 def kept_up(path: Path, docs: Path) -> list[str]:
     (docs / "new.md").write_text("# New\n\nSomething new.\n")
     plan: ragfile.SyncReport = ragfile.sync(path, [docs], dry_run=True)
@@ -335,7 +345,11 @@ def main(folder: Path) -> list[str]:
     lines = [*asked(path), answered(path), *by_blocks(folder), str(changed(made(folder)))]
     lines += [*notes_of(folder, path.stem), *kept_up(path, folder / "docs")]
     lines += [*as_pairs(folder), str(converted(path, folder)), explained(path)]
-    lines += [str(layered([path])), *measured(path, folder / "links.json")]
+    lines += [
+        str(layered([path])),
+        *measured(path, folder / "links.json"),
+        str(written_often(path)),
+    ]
     lines += [published(path, folder), signed(path), mended(folder / "safe.ragfile", folder)]
     (folder / "other.ragfile").write_bytes(b"something else")
     lines.append(explained(folder / "other.ragfile"))

@@ -36,7 +36,7 @@ SOURCES = [
         for name in (
             "container/guard",
             "container/hash",
-            "container/lists",
+            "container/section_lists",
             "container/reader",
             "container/sha256",
             "container/verify",
@@ -46,9 +46,10 @@ SOURCES = [
             "parity/parity",
             "parity/shard",
             "shared/array",
+            "shared/bits",
             "system/cpu",
             "system/files",
-            "system/pool",
+            "system/thread_pool",
             "system/posix",
         )
     ),

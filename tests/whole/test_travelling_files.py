@@ -90,7 +90,7 @@ def test_files_and_globs_are_named_from_their_folder(home, tmp_path):
     ragfile.build(f"{home}/docs/**/*.md", tmp_path / "glob.ragfile")
     assert set(sources(tmp_path / "glob.ragfile").values()) == {"keys.md", "deep/pods.md"}
     ragfile.build(["docs/keys.md", "manuals/keys.md"], tmp_path / "two.ragfile")
-    assert set(sources(tmp_path / "two.ragfile").values()) == {"keys.md", "manuals/keys.md"}
+    assert set(sources(tmp_path / "two.ragfile").values()) == {"docs/keys.md", "manuals/keys.md"}
 
 
 def test_a_file_with_absolute_sources_syncs_on_without_doubling(home, tmp_path):

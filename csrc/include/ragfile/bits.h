@@ -19,8 +19,8 @@ void rag_bitmap_rest(const uint8_t *bitmap, uint64_t count, uint64_t *words);
 /* Writes the rows of a row set as a list in a file (rag.deleted): 4 bytes for each. */
 void rag_bits_list(const uint64_t *words, uint64_t count, uint8_t *out);
 
-/* Removes the rows of a list in a file (rag.deleted: u32 each) from a row set of `count` rows; false for
- * a row that the set does not have. */
+/* Removes the rows of a list in a file (rag.deleted: u32 each) from a row set of `count` rows;
+ * false for a row that the set does not have. */
 bool rag_bits_clear_listed(const uint8_t *list, uint64_t listed, uint64_t count, uint64_t *words);
 
 /* Filters of the queries of one search. Query i may find the rows of segment s in sets[of[i] *

@@ -14,8 +14,8 @@ struct rag_calibration {
 };
 
 /* The weight for a query of which a model knows the share `known` (model.h): the recorded one,
- * divided by 1 - counted * (1 - known); infinite for a divisor of 0. `counted` is how much the share
- * counts, both are from 0 to 1. */
+ * divided by 1 - counted * (1 - known); infinite for a divisor of 0. `counted` is how much the
+ * share counts, both are from 0 to 1. */
 double rag_calibrated_weight(double recorded, double counted, double known);
 
 /* The fused score of a row. */

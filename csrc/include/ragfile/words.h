@@ -4,8 +4,8 @@
 
 #include "ragfile/status.h"
 
-/* A word of a text. Wholes (snake_case, v0.1.0, c++) are emitted in addition to their parts:
- * they match as written, are never stemmed, and do not count towards a row's length. Pieces of parts
+/* A word of a text. Wholes (snake_case, v0.1.0, c++) are emitted in addition to their parts: they
+ * match as written, are never stemmed, and do not count towards a row's length. Pieces of parts
  * (RAG_PIECES) are like parts, but have no place of their own between the words of a phrase. */
 enum { RAG_WORD_PART = 0, RAG_WORD_WHOLE = 1, RAG_WORD_PIECE = 2 };
 struct rag_word {
