@@ -7,7 +7,7 @@ import io
 import os
 import pickle
 import sqlite3
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import quote
 
 import numpy as np
@@ -69,7 +69,9 @@ def read(
         settings = client.get_collection(name).config.params.vectors
         chosen = dict(columns or {})
         named = _named(settings, chosen.pop("vector", None), str(path))
-        distance = (settings if named is None else settings[named]).distance
+        distance = cast(
+            "VectorParams", settings[str(named)] if is_object(settings) else settings
+        ).distance
         points: list[Record] = []
         after = None
         while True:
@@ -130,9 +132,7 @@ def _copy_database(path: str, copy: str) -> None:
 class _PointReader(pickle.Unpickler):
     """Reads a point that Qdrant's client has pickled, and nothing else: other pickles can run programs."""
 
-    def find_class(
-        self, module_name: str, global_name: str, /
-    ) -> Any:  # Any: as the library has it
+    def find_class(self, module_name: str, global_name: str, /) -> type:
         if (module_name, global_name) in PLAIN or (
             module_name in MODELS and "." not in global_name
         ):
