@@ -247,7 +247,11 @@ class FileRows(StoredRows):
         return mask
 
     def ties_each(self, rows: Sequence[Int64s], notes: Notes | None = None) -> list[Int64s]:
-        return list(rows)
+        if self._alone is not None:
+            return list(rows)
+        wanted = np.unique(np.concatenate([*rows, np.empty(0, np.int64)]))
+        keys = self.looked_at("keys", wanted, notes)
+        return places(rows, sorted(keys, key=keys.__getitem__))
 
     def searched(self, name: str) -> exact_retrievers.Segments:
         """Return the segments with live rows; ValueError if one lacks the section."""
@@ -507,6 +511,12 @@ def unread(passages: Passages, ranked: Ranked, degraded: str, skips_nan: bool) -
         hits = passages.hits(rows, scores, ranked.score_type, each, skips_nan)
         found.append(Hits(hits, degraded=degraded))
     return found
+
+
+def places(rows: Sequence[Int64s], ordered: Sequence[int]) -> list[Int64s]:
+    """Return the place of each question's rows in an order of all of them."""
+    place = {row: number for number, row in enumerate(ordered)}
+    return [np.array([place[row] for row in part.tolist()], np.int64) for part in rows]
 
 
 def unseen(path: str, key: str) -> str:

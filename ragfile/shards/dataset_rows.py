@@ -25,7 +25,7 @@ from ragfile.ground.json_values import is_object
 from ragfile.ground.whole_numbers import whole
 from ragfile.ingest.analysis import Statistics
 from ragfile.search import retriever_fusion
-from ragfile.search.file_rows import unread, unseen
+from ragfile.search.file_rows import places, unread, unseen
 from ragfile.search.question import Notes
 from ragfile.shards import merged_answer, pruned_shards, shard_hits
 from ragfile.shards.container import DatasetContainer
@@ -464,9 +464,7 @@ class DatasetRows(StoredRows):
             return list(rows)
         wanted = np.unique(np.concatenate([*rows, np.empty(0, np.int64)]))
         keys = self.looked_at("keys", wanted, notes)
-        by_key = merged_answer.by_key(wanted.tolist(), keys)
-        order = {row: place for place, row in enumerate(by_key)}
-        return [np.array([order[row] for row in part.tolist()], np.int64) for part in rows]
+        return places(rows, merged_answer.by_key(wanted.tolist(), keys))
 
     def documents_each(self, rows: Sequence[Int64s], notes: Notes | None) -> list[Int64s]:
         """Return numbers that are equal for rows of one document."""

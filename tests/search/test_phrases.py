@@ -110,6 +110,21 @@ def test_phrases_of_stop_words_alone_are_answered_in_every_mode(tmp_path, mode, 
         assert not rf.search("in the", mode="bm25")
 
 
+def test_a_phrase_of_stop_words_alone_has_one_order_after_any_history(tmp_path):
+    """Rows of equal scores follow document id and chunk index, not the commits that wrote them."""
+    pages = [{"id": f"d{n}", "text": f"page {n} is in the index"} for n in range(9)]
+    ragfile.build(pages, tmp_path / "whole", embedder="none")
+    ragfile.build(pages[3::2], tmp_path / "grown", embedder="none")
+    for page in (pages[8], pages[0], pages[6], pages[1], pages[4], pages[2]):
+        with ragfile.edit(tmp_path / "grown") as writer:
+            writer.upsert([page])
+    found = []
+    for name in ("whole", "grown"):
+        with ragfile.open(tmp_path / name) as rf:
+            found.append([hit.doc_id for hit in rf.search('"in the"', 7, query_syntax=True)])
+    assert found == [[f"d{n}" for n in range(7)]] * 2
+
+
 def test_positions_survive_compaction_and_stay_out_where_they_were(placed, expected, tmp_path):
     for analysis, has in ((PLACED, True), (UNPLACED, False)):
         path = grown(tmp_path / f"{has}.ragfile", analysis)
