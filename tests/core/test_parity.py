@@ -14,8 +14,11 @@ COMPILER = shutil.which("cc")
 PARTS = [
     *sorted((ROOT / "csrc/parity").glob("*.c")),
     *sorted((ROOT / "csrc/system").glob("*.c")),
-    ROOT / "csrc/shared/array.c",
-    *(ROOT / f"csrc/container/{n}.c" for n in ("guard", "hash", "reader", "sha256", "verify")),
+    *(ROOT / f"csrc/shared/{n}.c" for n in ("array", "bits")),
+    *(
+        ROOT / f"csrc/container/{n}.c"
+        for n in ("guard", "hash", "reader", "section_lists", "sha256", "verify")
+    ),
 ]
 WRITE = """
 import random, sys

@@ -22,8 +22,8 @@ compile() { # program, sources and options
 }
 ${FUZZ_CC:-clang} -std=gnu11 -g -O1 -fno-omit-frame-pointer -fsanitize=fuzzer-no-link,address,undefined \
     -fno-sanitize-recover=undefined -w -c "$zstd/zstd.c" -o "$out/zstd.o"
-compile container csrc/tests/fuzz/container.c csrc/tests/fuzz/mutate.c csrc/shared/array.c csrc/container/reader.c csrc/container/section_lists.c \
-    csrc/parity/shard.c csrc/container/verify.c csrc/container/guard.c csrc/container/hash.c csrc/container/sha256.c csrc/system/cpu.c \
+compile container csrc/tests/fuzz/container.c csrc/tests/fuzz/mutate.c csrc/shared/array.c csrc/shared/bits.c \
+    csrc/container/reader.c csrc/container/section_lists.c csrc/parity/shard.c csrc/container/verify.c csrc/container/guard.c csrc/container/hash.c csrc/container/sha256.c csrc/system/cpu.c \
     csrc/system/posix.c
 compile pairs csrc/tests/fuzz/pairs.c csrc/*/*.c "$out/zstd.o"
 compile frames csrc/tests/fuzz/frames.c csrc/compression/*.c "$out/zstd.o"
