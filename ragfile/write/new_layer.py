@@ -24,8 +24,8 @@ NOT_SHARED = (  # settings
 )  # fmt: skip
 
 
-def create_layer(path: StrPath, base: Layer, changes: dict[str, Any] | None = None) -> None:
-    """Make an empty file with the settings of another, unless the path exists.
+def create_layer(path: StrPath, base: Layer, changes: dict[str, Any] | None = None) -> bool:
+    """Make an empty file with the settings of another; return False if the path exists.
 
     Args:
         path: The file.
@@ -36,20 +36,20 @@ def create_layer(path: StrPath, base: Layer, changes: dict[str, Any] | None = No
     def write(made: str) -> None:
         rewrite(made, cast("FileRows", base), (), changes=changes, without=NOT_SHARED)
 
-    _make(path, write)
+    return _make(path, write)
 
 
-def create_default(path: StrPath, embedder: str | Embedder | None) -> None:
-    """Make an empty file with the default settings, unless the path exists."""
-    _make(path, lambda made: create(made, embedder=embedder or "default").close())
+def create_default(path: StrPath, embedder: str | Embedder | None) -> bool:
+    """Make an empty file with the default settings; return False if the path exists."""
+    return _make(path, lambda made: create(made, embedder=embedder or "default").close())
 
 
-def _make(path: StrPath, write: Callable[[str], None]) -> None:
-    """Write a file beside its name, and give it the name at once if that is free."""
+def _make(path: StrPath, write: Callable[[str], None]) -> bool:
+    """Write a file beside its name, and give it the name at once; return False if that is taken."""
     made = system.unused_path(os.path.dirname(os.path.abspath(path)), ".new-", ".ragfile")
     try:
         write(made)
-        system.link_new(made, path)
+        return system.link_new(made, path)
     finally:
         with contextlib.suppress(FileNotFoundError):
             system.remove(made)

@@ -89,6 +89,21 @@ def test_a_batch_of_files_is_uploaded_and_polled(writer):
     assert (batch.status, batch.file_counts.completed) == ("completed", 2)
 
 
+def test_a_store_is_made_asked_and_deleted(serving, tmp_path):
+    openai = program("openai")
+    server = serving(tmp_path, can_write=True)
+    client = openai.OpenAI(base_url=server.url + "/v1", api_key="none", max_retries=0)
+    file = client.files.create(file=("owls.md", b"Owls fly at night."), purpose="assistants")
+    store = client.vector_stores.create(name="birds", metadata={"of": "night"})
+    taken = client.vector_stores.files.create_and_poll(file.id, vector_store_id=store.id)
+    assert (taken.status, store.metadata) == ("completed", {"of": "night"})
+    [found] = client.vector_stores.search(store.id, query="owls at night")
+    assert found.content[0].text == "Owls fly at night."
+    assert client.vector_stores.retrieve(store.id).file_counts.completed == 1
+    assert client.vector_stores.delete(store.id).deleted
+    assert store.id not in [one.id for one in client.vector_stores.list()]
+
+
 # ---------------------------------------------------------------------------- LiteLLM and Cohere ---
 
 

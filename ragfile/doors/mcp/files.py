@@ -113,9 +113,10 @@ class Files:
         """Return the path of a file for a change; one that a client owns is made first, by `make`."""
         return self.path(name)
 
-    def make(self, name: str, make: Callable[[str], object] | None = None) -> None:
+    def make(self, name: str, make: Callable[[str], object] | None = None) -> bool:
         """Make a file in a folder unless it is there; without folders, there is none to make."""
         self.name(name)
+        return False
 
     def open(self, name: str | None, generation: int = 0) -> KnowledgeBase:
         """Return an open file, at its newest commit or at an older one."""

@@ -15,6 +15,7 @@ from ragfile.doors.mcp.files import Files
 from ragfile.doors.server.failures import AGAIN, HttpFailure
 from ragfile.errors import ChangedError
 from ragfile.folder import path_in, refuse_twin
+from ragfile.ground import system
 from ragfile.ground.urls import is_dataset, is_remote
 from ragfile.write.new_layer import create_default, create_layer
 
@@ -67,26 +68,47 @@ class Collections(Files):
             self._scan()
         return super().name(name)
 
-    def make(self, name: str, make: Callable[[str], object] | None = None) -> None:
-        """Make a file in the first folder, unless there is a collection of its name."""
+    @property
+    def has_folder(self) -> bool:
+        """Whether there is a folder for new files."""
+        return bool(self._folders)
+
+    def make(self, name: str, make: Callable[[str], object] | None = None) -> bool:
+        """Make a file in the first folder; return False if there is a collection of its name."""
         if self._is_there(name) or name in self.names:
-            return
+            return False
         if not self._folders:
             raise HttpFailure(404, f"no collection {name!r:.80}, and no folder to make it in")
         folder = next(iter(self._folders))
         path = path_in(folder, name)
         refuse_twin(path)
-        (make or self._create)(path)
+        is_made = (make or self._create)(path) is not False
+        self._read_again(folder)
+        return is_made
+
+    def _read_again(self, folder: str) -> None:
+        """Follow a change of a folder that was made here."""
         with self._lock:
-            self._folders[folder] = -1  # read it again
+            self._folders[folder] = -1
         self._scan()
 
-    def _create(self, path: str) -> None:
+    def _create(self, path: str) -> bool:
         """Make an empty file with the settings of the lowest layer, or the default ones."""
         if below := self.below:
-            create_layer(path, cast("Layer", below[0].rows))
-        else:
-            create_default(path, self._opening.get("embedder"))
+            return create_layer(path, cast("Layer", below[0].rows))
+        return create_default(path, self._opening.get("embedder"))
+
+    def delete(self, name: str) -> None:
+        """Delete the file of a collection, after other writers; only one in a folder can go."""
+        path = self.path(self.known(name))
+        folder = os.path.dirname(path)
+        if path in self._fixed or folder not in self._folders or not path.endswith(SUFFIXES[0]):
+            raise HttpFailure(409, f"{name} is no RAGFile in the server's folder: delete it there")
+        with self.edit(path, **self.editing) as held:
+            system.remove(path)
+            held.discard()
+        self.commits.release(path)
+        self._read_again(folder)
 
     def _is_there(self, name: str) -> bool:
         path = self._paths.get(name)

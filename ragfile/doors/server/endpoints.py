@@ -14,7 +14,7 @@ from ragfile.doors.server import (
 )
 from ragfile.doors.server import schemas as s
 from ragfile.doors.server.metrics import MEDIA
-from ragfile.doors.server.openai import chat, files, models, rerank, responses, stores
+from ragfile.doors.server.openai import chat, files, models, new_stores, rerank, responses, stores
 from ragfile.doors.server.operations import OPEN_TO_ALL, Operation
 
 if TYPE_CHECKING:
@@ -112,9 +112,9 @@ def _openai(settings: Settings, dims: Sequence[int]) -> list[Operation]:
                   failures=(404,)),
         Operation("GET", "/v1/vector_stores", stores.stores,
                   "List the collections as vector stores.", query=stores.PAGES,
-                  returns=stores.LIST, advice=stores.CREATED),
+                  returns=stores.LIST, advice=_advice(settings)),
         Operation("GET", store, stores.store, "Get a collection as a vector store.",
-                  returns=stores.STORE, advice=stores.CREATED),
+                  returns=stores.STORE, advice=_advice(settings)),
         Operation("POST", store + "/search", stores.search, "Search with OpenAI's filters.",
                   body=stores.search_body(settings), returns=stores.RESULTS),
         Operation("GET", store + "/files", stores.files, "List documents as files.",
@@ -125,6 +125,11 @@ def _openai(settings: Settings, dims: Sequence[int]) -> list[Operation]:
     ]  # fmt: skip
 
 
+def _advice(settings: Settings) -> str:
+    """Return what a client can do that may not change a vector store in this way."""
+    return stores.RENAMED if settings.can_write else stores.CREATED
+
+
 def _openai_files(settings: Settings) -> list[Operation]:
     one, store = "/v1/files/{id}", "/v1/vector_stores/{c}"
     batches = store + "/file_batches"
@@ -132,6 +137,10 @@ def _openai_files(settings: Settings) -> list[Operation]:
     return [
         Operation("GET", "/v1/files", files.files, "List the uploaded files.",
                   query=files.FILE_PAGES, returns=stores.LIST, failures=(404,)),
+        Operation("POST", "/v1/vector_stores", new_stores.create, "Make a vector store.",
+                  body=new_stores.store_body(settings), returns=stores.STORE, **common),
+        Operation("DELETE", store, new_stores.delete, "Delete a vector store with its file.",
+                  returns=files.DELETED, **common),
         Operation("POST", "/v1/files", files.create, "Upload a file, for a vector store to take.",
                   body=files.SENT, media="multipart/form-data", returns=files.FILE,
                   scope="write", failures=(507,)),

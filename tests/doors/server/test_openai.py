@@ -235,7 +235,7 @@ def test_openais_own_client_works_unmodified(answering, rf):
         lambda: client.vector_stores.delete("kb"),
     )
     for change in changes:
-        with pytest.raises(openai.APIStatusError, match="create one with `ragfile build`") as told:
+        with pytest.raises(openai.APIStatusError, match="`ragfile serve FOLDER --write`") as told:
             change()
         assert told.value.status_code == 405
     with pytest.raises(openai.UnprocessableEntityError):

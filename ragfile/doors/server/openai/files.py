@@ -96,7 +96,7 @@ def files(service: Service, call: Call) -> dict[str, Any]:
     if call.query.get("order", "desc") == "desc":
         shown.reverse()
     if "after" in call.query:
-        last = _shown(_known(service, call.query["after"], "after"))
+        last = _shown(known_file(service, call.query["after"], "after"))
         shown = shown[shown.index(last) + 1 :] if last in shown else []
     limit = call.query.get("limit", MOST)
     return page_of(shown[:limit], has_more=limit < len(shown))
@@ -104,12 +104,12 @@ def files(service: Service, call: Call) -> dict[str, Any]:
 
 def file(service: Service, call: Call) -> dict[str, Any]:
     """Return one file."""
-    return _shown(_known(service, call.path["id"]))
+    return _shown(known_file(service, call.path["id"]))
 
 
 def content(service: Service, call: Call) -> Raw:
     """Return the bytes of a file."""
-    upload = _known(service, call.path["id"])
+    upload = known_file(service, call.path["id"])
     try:
         with open(service.uploads.path(upload), "rb") as opened:
             return Raw(opened.read(), "application/octet-stream")
@@ -120,12 +120,12 @@ def content(service: Service, call: Call) -> Raw:
 
 def content_weight(service: Service, call: Call) -> int:
     """Return the bytes that a response with a file takes."""
-    return _known(service, call.path["id"]).size
+    return known_file(service, call.path["id"]).size
 
 
 def delete(service: Service, call: Call) -> dict[str, Any]:
     """Delete a file, and its documents from its store."""
-    upload = _known(service, call.path["id"])
+    upload = known_file(service, call.path["id"])
     if upload.collection:
         call.path["c"] = upload.collection
         delete_file(service, call)
@@ -138,7 +138,8 @@ def _deleted(name: str, kind: str) -> dict[str, Any]:
     return {"id": name, "object": kind, "deleted": True}
 
 
-def _known(service: Service, file_id: str, param: str | None = None) -> Upload:
+def known_file(service: Service, file_id: str, param: str | None = None) -> Upload:
+    """Return a file; raise a failure 404 if there is none."""
     upload = service.uploads.get(file_id)
     if upload is None:
         raise HttpFailure(404, f"no file {file_id!r:.120}", param=param)
@@ -150,15 +151,14 @@ def _known(service: Service, file_id: str, param: str | None = None) -> Upload:
 
 def attach(service: Service, call: Call) -> dict[str, Any]:
     """Let a store take a file; it is indexed soon after."""
-    upload = _attached(service, call, s.given(call.body))
-    service.write_soon(upload.collection)
+    [upload] = take_files(service, call, [s.given(call.body)])
     return file_of_upload(upload)
 
 
 def _attached(service: Service, call: Call, asked: dict[str, Any], batch: str = "") -> Upload:
     """Queue a file for a store; a file of the store stays as it is."""
     name = service.collections.known(call.path["c"])
-    upload = _known(service, asked["file_id"], "file_id")
+    upload = known_file(service, asked["file_id"], "file_id")
     if upload.collection not in ("", name):
         reason = (
             f"the file {upload.id} belongs to {upload.collection}: "
@@ -185,11 +185,11 @@ def remove(service: Service, call: Call) -> dict[str, Any]:
         delete_document(service, call)
     else:
         delete_documents(service, call, upload)
-        _release(service, upload)
+        free_of_store(service, upload)
     return _deleted(file_id, "vector_store.file.deleted")
 
 
-def _release(service: Service, upload: Upload) -> None:
+def free_of_store(service: Service, upload: Upload) -> None:
     """Keep a file of this interface without a store; other uploads end with their documents."""
     if not upload.purpose or not os.path.exists(service.uploads.path(upload)):
         return retire(service, upload)
@@ -210,11 +210,18 @@ def create_batch(service: Service, call: Call) -> dict[str, Any]:
     if not asked:
         raise HttpFailure(422, "file_ids or files is required", param="file_ids")
     for one in asked:
-        _known(service, one["file_id"], "file_ids")  # all of them, before the first is queued
+        known_file(service, one["file_id"], "file_ids")  # all of them, before the first is queued
     name = f"vsfb_{secrets.token_hex(12)}"
-    taken = [_attached(service, call, one, name) for one in asked]
+    return _batch(name, call.path["c"], take_files(service, call, asked, name))
+
+
+def take_files(
+    service: Service, call: Call, asked: Sequence[dict[str, Any]], batch: str = ""
+) -> list[Upload]:
+    """Queue files for the store of a call."""
+    taken = [_attached(service, call, one, batch) for one in asked]
     service.write_soon(call.path["c"])
-    return _batch(name, call.path["c"], taken)
+    return taken
 
 
 def batch(service: Service, call: Call) -> dict[str, Any]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from bisect import bisect_left, bisect_right
+from collections import Counter
 from typing import TYPE_CHECKING, Any, cast
 
 from ragfile.doors.server import schemas as s
@@ -27,9 +29,10 @@ JOINED = ("and", "or")
 DEEPEST = 32
 FOUND, LARGEST = 10, 50  # results by default and at most, as in OpenAI's API
 FILES, MOST_FILES = 20, 100
-CREATED = (
-    "a vector store is a RAGFile: create one with `ragfile build`, and start the server with it"
-)
+SECTION = "openai.vector_store"  # of a file: the facts that it was made with, as JSON
+FACTS = ("description", "metadata")
+CREATED = "to make vector stores, start the server with `ragfile serve FOLDER --write`"
+RENAMED = "a vector store is a file: rename the file, and its collection has the new name"
 STATUSES = {"queued": "in_progress", "indexed": "completed", "error": "failed"}
 LIST = s.shown(object=s.TEXT, data=s.many(s.FREE), has_more=s.YES)
 STORE = s.shown(id=s.TEXT, object=s.TEXT, name=s.TEXT, status=s.TEXT, file_counts=s.FREE)
@@ -56,9 +59,10 @@ def search_body(settings: Settings) -> Schema:
 def stores(service: Service, call: Call) -> dict[str, Any]:
     """List all collections that can be read."""
     shown: list[dict[str, Any]] = []
+    waiting = _waiting(service)
     for name in service.collections.names:
         try:
-            shown.append(_store(service, name))
+            shown.append(_store(service, name, waiting))
         except Exception:  # noqa: BLE001 - GET /v1/collections reports the reason
             continue
     return page_of(shown, has_more=False)
@@ -66,18 +70,36 @@ def stores(service: Service, call: Call) -> dict[str, Any]:
 
 def store(service: Service, call: Call) -> dict[str, Any]:
     """Return one collection as a vector store."""
-    return _store(service, call.path["c"])
+    return _store(service, call.path["c"], _waiting(service))
 
 
-def _store(service: Service, name: str) -> dict[str, Any]:
-    info = service.collections.at_commit(name).info
-    counts = {"in_progress": 0, "completed": info["documents"], "failed": 0, "cancelled": 0}
+def _waiting(service: Service) -> Counter[tuple[str, str]]:
+    """Return the number of uploads by collection and status."""
+    return Counter((one.collection, STATUSES.get(one.state, "")) for one in service.uploads.all())
+
+
+def _store(service: Service, name: str, waiting: Counter[tuple[str, str]]) -> dict[str, Any]:
+    rf = service.collections.at_commit(name)
+    info = rf.info
+    counts = {n: waiting[name, n] for n in ("in_progress", "failed")}
+    counts |= {"completed": info["documents"], "cancelled": 0}
     made = info["created"] // 10**9
     return {
         "id": name, "object": "vector_store", "name": name, "created_at": made,
-        "last_active_at": made, "usage_bytes": info["size"], "status": "completed",
-        "file_counts": counts | {"total": info["documents"]}, "metadata": {},
+        "last_active_at": made, "usage_bytes": info["size"],
+        "status": "in_progress" if counts["in_progress"] else "completed",
+        "file_counts": counts | {"total": sum(counts.values())}, "metadata": {}, **_facts(rf),
     }  # fmt: skip
+
+
+def _facts(rf: KnowledgeBase) -> dict[str, Any]:
+    """Return the description and the metadata of a store, {} for a file of other origin."""
+    section = rf.file.section(SECTION) if SECTION in rf.file.strategies else None
+    try:
+        found: object = {} if section is None else json.loads(bytes(section))
+    except ValueError:
+        found = {}
+    return {} if not isinstance(found, dict) else {n: found[n] for n in FACTS if n in found}
 
 
 def page_of(shown: Sequence[dict[str, Any]], has_more: bool) -> dict[str, Any]:
