@@ -140,6 +140,7 @@ class Draft:
         has_text: bool = True,
     ) -> None:  # fmt: skip
         """Add a document with all its chunks."""
+        _check_owner(document, chunks)
         raw = self.staging.add_document(document, has_text)
         self.staging.add_chunks(chunks, document.text, raw)
         self._add_vectors(chunks, vectors, document.metadata)
@@ -224,6 +225,16 @@ class Draft:
         self.is_over = True
         self.file.close()
         self.staging.close()
+
+
+def _check_owner(document: Document, chunks: Sequence[Chunk]) -> None:
+    """Raise ValueError for a chunk of another document."""
+    for chunk in chunks:
+        if chunk.doc_id != document.id:
+            raise ValueError(
+                f"chunk {chunk.chunk_index} is of the document {chunk.doc_id!r:.80}, not of "
+                f"{document.id!r:.80}: give each document its own chunks"
+            )
 
 
 class Transaction:

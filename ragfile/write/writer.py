@@ -148,6 +148,9 @@ class Writer(Transaction):
             chunks: Its chunks. Those with a start are spans of the document's text.
             vectors: One vector a chunk. Made by the embedder if omitted.
             has_text: False records the text as unknown rather than empty.
+
+        Raises:
+            ValueError: A chunk is of another document, or is not the span that it names.
         """
         self.draft.add_document(Document.of(document), chunks, vectors, has_text)
 

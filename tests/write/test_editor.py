@@ -543,3 +543,17 @@ def test_single_chunks_are_deleted_and_the_rest_keeps_its_vectors(tmp_path):
     assert after == [fact for fact in before if fact[:2] not in (("a", 1), ("b", 0))]
     assert (documents["b"].text, embedder.asked) == ("cab", [])
     assert ragfile.verify(path, full=True)[0] == []
+
+
+@pytest.mark.parametrize("begin", [ragfile.create, ragfile.edit], ids=["create", "edit"])
+def test_a_document_takes_no_chunk_of_another(tmp_path, begin):
+    path = tmp_path / "kb.ragfile"
+    if begin is ragfile.edit:
+        ragfile.build([{"id": "c", "text": "Herons stand."}], path)
+    own, other = ragfile.Chunk("a", 0, "Owls"), ragfile.Chunk("b", 1, "fly")
+    with begin(path) as w:
+        with pytest.raises(ValueError, match="chunk 1 is of the document 'b', not of 'a'"):
+            w.add_document({"id": "a", "text": "Owls fly"}, [own, other])
+        w.add_document({"id": "a", "text": "Owls fly"}, [own])
+    with ragfile.open(path) as rf:
+        assert [hit.id for hit in rf.search("owls", 1)] == ["a#0"]

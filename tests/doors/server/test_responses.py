@@ -141,7 +141,10 @@ def test_the_conversation_and_the_instructions_reach_the_model(answering, chat):
     ({"background": True}, "background"), ({"temperature": 9}, "temperature"),
     ({"store": "yes"}, "store"), ({"reasoning": "high"}, "reasoning"), ({"user": 7}, "user"),
     ({"truncation": "sometimes"}, "truncation"), ({"top_p": 2}, "top_p"),
-    ({"parallel_tool_calls": "no"}, "parallel_tool_calls"),
+    ({"parallel_tool_calls": "no"}, "parallel_tool_calls"), ({"prompt": {"id": "p"}}, "prompt"),
+    ({"stream_options": 1}, "stream_options"), ({"max_tool_calls": 0}, "max_tool_calls"),
+    ({"service_tier": 1}, "service_tier"), ({"prompt_cache_key": 1}, "prompt_cache_key"),
+    ({"safety_identifier": []}, "safety_identifier"), ({"top_logprobs": 21}, "top_logprobs"),
 ])  # fmt: skip
 def test_a_request_for_something_else_is_refused_before_a_model_is_asked(
     answering, chat, wrong, param

@@ -59,7 +59,10 @@ def response_body(settings: Settings) -> Schema:
         "truncation": {"type": "string", "enum": ["auto", "disabled"]},
         "top_p": {"type": "number", "minimum": 0, "maximum": 1},
         "previous_response_id": s.NULL, "conversation": s.NULL,
-        "background": {"type": "boolean", "enum": [False]},
+        "background": {"type": "boolean", "enum": [False]}, "prompt": s.NULL,
+        "stream_options": s.FREE, "max_tool_calls": s.POSITIVE, "service_tier": s.TEXT,
+        "prompt_cache_key": s.TEXT, "safety_identifier": s.TEXT,
+        "top_logprobs": {"type": "integer", "minimum": 0, "maximum": 20},
     }  # fmt: skip
     return s.nullable({"type": "object", "properties": known, "required": ["input"]})
 
