@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -69,7 +70,7 @@ def collection_of(
     if not kept:
         raise FormatError(
             f"{place}: no column has vectors among {', '.join(columns)}: name it with "
-            f"--map vector=COLUMN, or embed the texts with `ragfile build {place} -o kb.ragfile`"
+            f"--map vector=COLUMN, or embed the texts with `ragfile build {quote(place)} -o kb.ragfile`"
         )
     if len({len(vector) for vector in kept}) > 1:
         raise FormatError(f"{place}: the vectors of {table.roles['vector']!r} differ in length")

@@ -26,7 +26,7 @@ EXTRAS = {
     "mteb": "mteb",
     "haystack": "haystack",
 }
-PACKAGES = {"faiss": "faiss-cpu", "ir_datasets": "ir-datasets"}
+PACKAGES = {"faiss": "faiss-cpu", "haystack": "haystack-ai", "ir_datasets": "ir-datasets"}
 
 
 def optional(module: str, purpose: str) -> ModuleType:

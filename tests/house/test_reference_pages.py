@@ -2,7 +2,9 @@
 
 import inspect
 import re
+import shlex
 
+import click
 import pytest
 from places import ROOT
 
@@ -10,6 +12,7 @@ import ragfile
 from ragfile import options as search_options
 from ragfile import types
 from ragfile.doors.cli.main import Doors
+from ragfile.doors.cli.main import ragfile as command_line
 
 REFERENCE = ROOT / "docs/reference"
 
@@ -64,3 +67,22 @@ def test_every_operator_is_in_the_table():
 def test_every_mode_and_fusion_is_in_the_table():
     names = {*types.Mode.__args__, *types.Fusion.__args__}
     assert names <= first_cells("search-options.md")
+
+
+def commands_of_pages():
+    """The commands that pages name inside a sentence; blocks are run by test_readme.py."""
+    for page in sorted((ROOT / "docs").rglob("*.md")):
+        for found in re.findall(r"(?<!`)`ragfile ([a-z][^`]*)`(?!`)", page.read_text()):
+            yield pytest.param(shlex.split(found), id=f"{page.name}: {' '.join(found.split())}")
+
+
+@pytest.mark.parametrize("words", list(commands_of_pages()))
+def test_a_command_that_a_page_names_exists_with_its_options(words):
+    command, known = command_line, {"--help"}
+    for word in words:
+        if isinstance(command, click.Group) and not word.startswith("-"):
+            found = command.get_command(click.Context(command), word)
+            command = found if found is not None else command
+        known |= {name for p in command.params for name in (*p.opts, *p.secondary_opts)}
+        assert not word.startswith("-") or word.partition("=")[0] in known, word
+    assert command is not command_line

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 import sys
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -197,7 +198,7 @@ def _hint(file: str) -> None:
     with rows_of(file) as archive:
         if archive.file.compaction:
             click.echo(
-                f"ragfile: {archive.file.compaction}: `ragfile compact {file}` rewrites it",
+                f"ragfile: {archive.file.compaction}: `ragfile compact {quote(file)}` rewrites it",
                 err=True,
             )
 
@@ -253,7 +254,7 @@ def delete(
         click.echo(
             f"- {printable(deleted['id'])}  {counted(deleted['chunks'], 'chunk')}  sha256 {deleted['checksum'] or deleted['sha256']}"
         )
-    erasing = f"; `ragfile compact {file}` erases their bytes" if found and not over else ""
+    erasing = f"; `ragfile compact {quote(file)}` erases their bytes" if found and not over else ""
     click.echo(f"{counted(len(found), 'document')} deleted{erasing}")
     _hint(file)
     sys.exit(WRONG if unknown else 0)
@@ -329,7 +330,11 @@ def _delete_from_dataset(
         sys.exit(WRONG if unknown else 0)
     for doc_id in found:
         click.echo(f"- {printable(doc_id)}")
-    erasing = f"; `ragfile vacuum --keep 1 {path}` erases their bytes" if found else ""
+    erasing = (
+        f"; `ragfile vacuum {quote(path)} --keep 1 --days 0 --delete` erases their bytes"
+        if found
+        else ""
+    )
     click.echo(f"{counted(len(found), 'document')} deleted{erasing}")
     sys.exit(WRONG if unknown else 0)
 

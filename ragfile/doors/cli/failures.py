@@ -97,6 +97,8 @@ def _remedy(message: str) -> str:
         return (
             f"ragfile: restore a copy of {file}: format 0.1.0 has neither parity nor older commits"
         )
+    if "no commit is whole" in message:
+        return f"ragfile: restore a copy of {file}, or try `ragfile repair {file} -o NEW` if it has parity"
     older = f"--generation N reads an older commit, listed by `ragfile log {file}`"
     if sys.argv[1:2] == ["verify"]:
         return f"ragfile: {older}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from shlex import quote
 from typing import TYPE_CHECKING
 
 import click
@@ -93,7 +94,7 @@ def _tell_forgotten(file: str, count: int) -> None:
         verb = "is" if count == 1 else "are"
         click.echo(
             f"{file}: {counted(count, 'forgotten text')} {verb} still in the file: "
-            f"`ragfile memory forget {file} --erase` erases them"
+            f"`ragfile memory forget {quote(file)} --erase` erases them"
         )
 
 
@@ -128,9 +129,9 @@ def _is_repairable(file: str) -> bool | None:
 
 def _suggest_repair(file: str, can_be: bool | None) -> None:
     if can_be:
-        click.echo(f"ragfile: `ragfile repair {file}` can repair it", err=True)
+        click.echo(f"ragfile: `ragfile repair {quote(file)}` can repair it", err=True)
     elif can_be is not None:
         click.echo(
-            f"ragfile: the damage exceeds the file's parity; `ragfile repair -n {file}` "
+            f"ragfile: the damage exceeds the file's parity; `ragfile repair -n {quote(file)}` "
             "lists the losses", err=True,
         )  # fmt: skip

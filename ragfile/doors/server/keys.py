@@ -19,6 +19,7 @@ import os
 import re
 import secrets
 import time
+from shlex import quote
 from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict, cast
 
 from ragfile.doors.server.failures import HttpFailure
@@ -93,7 +94,8 @@ class KeyFile:
             found = None
         if not isinstance(found, list) or not all(map(_is_key, cast("list[object]", found))):
             raise ValueError(
-                f"{self.path} is not a file of keys: move it away, then use `ragfile keys add`"
+                f"{self.path} is not a file of keys: move it away, and make one with "
+                f"`ragfile keys --keys {quote(self.path)} add NAME`"
             )
         return cast("list[StoredKey]", found)
 
@@ -120,7 +122,7 @@ class KeyFile:
 
     def revoke(self, name: str) -> None:
         """Remove a key."""
-        self._change(lambda keys: _without(keys, name))
+        self._change(lambda keys: _without(keys, name, self.path))
 
     def _change(self, change: Callable[[list[StoredKey]], list[StoredKey]]) -> None:
         """Rewrite the file, one writer at a time; only its owner can ever read it."""
@@ -134,11 +136,13 @@ class KeyFile:
             held.write(lambda write: write(text.encode()))
 
 
-def _without(keys: list[StoredKey], name: str) -> list[StoredKey]:
+def _without(keys: list[StoredKey], name: str, path: str) -> list[StoredKey]:
     """Return the keys without one that must exist."""
     kept = [key for key in keys if key["name"] != name]
     if len(kept) == len(keys):
-        raise ValueError(f"no key {name!r}: `ragfile keys list` shows all keys")
+        raise ValueError(
+            f"no key {name!r}: `ragfile keys --keys {quote(path)} list` shows all keys"
+        )
     return kept
 
 
@@ -181,7 +185,9 @@ class ApiKeys:
                 "without spaces"
             )
         if path is not None and not os.path.exists(path):
-            raise FileNotFoundError(f"no file of keys {path}: create it with `ragfile keys add`")
+            raise FileNotFoundError(
+                f"no file of keys {path}: create it with `ragfile keys --keys {quote(path)} add NAME`"
+            )
         self._file.read()  # a damaged file fails at the start
         self._refresh()
 

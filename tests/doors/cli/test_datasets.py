@@ -29,7 +29,7 @@ def test_a_dataset_is_built_asked_and_changed_as_a_file_is(run, tmp_path):
     code, out, _ = run("delete", "kb", "new.md")
     assert (code, out) == (
         0,
-        "- new.md\n1 document deleted; `ragfile vacuum --keep 1 kb` erases their bytes\n",
+        "- new.md\n1 document deleted; `ragfile vacuum kb --keep 1 --days 0 --delete` erases their bytes\n",
     )
     assert run("delete", "kb", "new.md")[0] == 1
     code, out, _ = run("compact", "kb", "--shards", "2")
