@@ -17,5 +17,6 @@ from ragfile._core_text cimport filter_of, legs_of, queries_at
 
 include "pxi/vectors.pxi"
 include "pxi/fusion.pxi"
+include "pxi/refinement.pxi"
 include "pxi/merged_rankings.pxi"
 include "pxi/model.pxi"

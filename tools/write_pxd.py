@@ -23,7 +23,7 @@ ROOMS = {
     "files": ["files", "container", "writer", "parity", "pairs"],
     "records": ["streams", "compression", "records", "columns", "formats"],
     "text": ["words", "bm25", "positions", "frequencies"],
-    "vectors": ["matrix", "shadows", "clusters", "search", "sample", "fusion", "model"],
+    "vectors": ["matrix", "shadows", "clusters", "search", "sample", "fusion", "refinement", "model"],
 }  # fmt: skip
 PREAMBLE = """\
 from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t, uint32_t, uint64_t, int64_t

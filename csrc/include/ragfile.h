@@ -27,6 +27,7 @@
 #include "ragfile/positions.h"
 #include "ragfile/frequencies.h"
 #include "ragfile/fusion.h"
+#include "ragfile/refinement.h"
 #include "ragfile/model.h"
 #include "ragfile/pairs.h"
 #include "ragfile/formats.h"

@@ -7,7 +7,7 @@ The array functions take rows (integers, which decide ties) and return (rows, sc
     calibrated(rows, bm25, dense, ...)     bm25 / max(bm25) + z(dense) / w, from both exact scores of each row
 
 A ranking is (rows, scores) without duplicate rows. All sums are in binary64, in the order of the rankings, so the
-same input gives the same bits on every machine. `fuse` does the same for lists of Candidate.
+same input gives the same bits on every machine; the core adds them up (csrc/fusion/ranked_lists.c). `fuse` does the same for lists of Candidate.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ragfile import _core
 from ragfile.records import Candidate, Hit
 from ragfile.types import Fields, Float32s, FuseMethod
 
@@ -77,9 +78,7 @@ def alpha_weights(alpha: float) -> tuple[float, float]:
 def rrf(rankings: Sequence[tuple[Sequence[int], object]], k: float = RRF_K) -> Fused:
     """Return reciprocal rank fusion of (rows, scores) in rank order; scores are ignored."""
     check_value("rrf", k)
-    return _sum_parts(
-        [(rows, 1.0 / (k + np.arange(1, len(rows) + 1, dtype=np.float64))) for rows, *_ in rankings]
-    )
+    return _core.fuse_lists([_rows_of(rows) for rows, *_ in rankings], None, None, k)
 
 
 def blend(
@@ -88,8 +87,13 @@ def blend(
     """Return the weighted sum of min–max scores. Equal scores count 1.0, missing rows 0."""
     if len(weights) != len(rankings):
         raise ValueError(f"{len(rankings)} lists need as many weights, not {len(weights)}")
-    pairs = zip(rankings, weights, strict=True)
-    return _sum_parts([(rows, w * unit_range(scores)) for (rows, scores), w in pairs])
+    rows = [_rows_of(rows) for rows, _ in rankings]
+    scores = [_finite(scores) for _, scores in rankings]
+    return _core.fuse_lists(rows, scores, list(weights), 0)
+
+
+def _rows_of(rows: Sequence[int]) -> Int64s:
+    return np.ascontiguousarray(rows, dtype=np.int64)
 
 
 def calibrated(
@@ -108,34 +112,11 @@ def calibrated(
     return _best_first(np.asarray(rows, dtype=np.int64), lexical + z / w)
 
 
-def unit_range(scores: ArrayLike) -> NDArray[np.float64]:
-    """Return scores scaled to 0…1; equal ones become 1.0."""
-    found = _finite(scores)
-    if not len(found):
-        return found
-    low, high = found.min(), found.max()
-    return (found - low) / (high - low) if high > low else np.ones(len(found))
-
-
 def _finite(scores: ArrayLike) -> NDArray[np.float64]:
-    found = np.asarray(scores, dtype=np.float64)
+    found = np.ascontiguousarray(scores, dtype=np.float64)
     if not np.isfinite(found).all():
         raise ValueError("scores must be finite numbers")
     return found
-
-
-def _sum_parts(parts: Sequence[tuple[Sequence[int], NDArray[np.float64]]]) -> Fused:
-    """Return the union of the rows with the sums of their scores."""
-    if not parts:
-        return np.empty(0, dtype=np.int64), np.empty(0)
-    rankings = [np.asarray(rows, dtype=np.int64) for rows, _ in parts]
-    union = np.unique(np.concatenate(rankings))
-    total = np.zeros(len(union))
-    for rows, (_, scores) in zip(rankings, parts, strict=True):
-        if len(np.unique(rows)) != len(rows):
-            raise ValueError("a list for fusion contains a row twice")
-        total[np.searchsorted(union, rows)] += scores
-    return _best_first(union, total)
 
 
 def _best_first(rows: Int64s, scores: NDArray[np.float64]) -> Fused:

@@ -6,19 +6,18 @@
     diversity     each place takes the passage with the most of (1 - d) * relevance - d * similarity
     page          the k places from `offset` on
 
-All steps read the candidates that the retrievers proposed. Equal scores keep their order.
+All steps read the candidates that the retrievers proposed. Equal scores keep their order. The core computes them
+(csrc/fusion/), for browsers too.
 """
 
 from __future__ import annotations
 
-import datetime
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
-from ragfile.ground.cancellation import steps
-from ragfile.search import fusion
+from ragfile import _core
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from ragfile.search.rows import SearchedRows
     from ragfile.types import Boost, Int64s, Metadata
 
-DAY = 86400.0  # seconds
 BOOST_NAMES = {"field", "weight", "reference", "half_life"}
 
 
@@ -62,13 +60,31 @@ def placed(base: SearchedRows, question: Question, ranked: Ranked) -> Ranked:
 
 def boosted(base: SearchedRows, ranked: Ranked, boosts: Sequence[Boost], notes: Notes) -> Ranked:
     """Return the candidates with scores raised by metadata, in their new order."""
-    scores, found = ranked.scores.copy(), ranked.rows >= 0
-    known = base.looked_at("metadata", np.unique(ranked.rows[found]), notes)
-    for at in zip(*np.nonzero(found), strict=True):
-        metadata = known[int(ranked.rows[at])]
-        scores[at] += sum(_gain(boost, metadata) for boost in boosts)
-    order = np.argsort(-scores, axis=1, kind="stable")
-    return ranked._replace(scores=scores).taken(list(order), scores.shape[1])
+    known = base.looked_at("metadata", np.unique(ranked.rows[ranked.rows >= 0]), notes)
+    wanted = [_Number.of(boost["reference"]) for boost in boosts]
+    factors = np.array(
+        [
+            (boost["weight"], reference.value, boost["half_life"])
+            for boost, reference in zip(boosts, wanted, strict=True)
+            if reference is not None
+        ]
+    )
+    kept: list[NDArray[np.intp]] = []
+    scores = ranked.scores.copy()
+    for i, rows in enumerate(ranked.rows):
+        rows = rows[rows >= 0]
+        values = np.array(
+            [
+                [_value(known[row], b, r) for b, r in zip(boosts, wanted, strict=True)]
+                for row in rows.tolist()
+            ]
+        )
+        order, raised = _core.boosts_rank(
+            factors, values.reshape(len(rows), -1), ranked.scores[i, : len(rows)].copy()
+        )
+        scores[i, order] = raised
+        kept.append(order)
+    return ranked._replace(scores=scores).taken(kept, scores.shape[1])
 
 
 class _Number(NamedTuple):
@@ -77,14 +93,21 @@ class _Number(NamedTuple):
     value: float
     is_date: bool
 
+    @classmethod
+    def of(cls, value: object) -> _Number | None:
+        """Return a number or an ISO date, else None."""
+        if isinstance(value, int | float) and not isinstance(value, bool):
+            return cls(float(value), False) if abs(value) < float("inf") else None
+        days = _core.date_days(value) if isinstance(value, str) else None
+        return None if days is None else cls(days, True)
 
-def _gain(boost: Boost, metadata: Metadata) -> float:
-    """Return the gain of a passage by one boost."""
-    found, reference = _number(_found(metadata, boost["field"])), _number(boost["reference"])
+
+def _value(metadata: Metadata, boost: Boost, reference: _Number | None) -> float:
+    """Return the value that a boost reads of a passage, NaN if it has none of the reference's kind."""
+    found = _Number.of(_found(metadata, boost["field"]))
     if found is None or reference is None or found.is_date != reference.is_date:
-        return 0.0
-    halvings = abs(found.value - reference.value) / boost["half_life"]
-    return boost["weight"] * float(0.5**halvings)
+        return float("nan")
+    return found.value
 
 
 def _found(metadata: Metadata, path: str) -> object:
@@ -99,21 +122,6 @@ def _found(metadata: Metadata, path: str) -> object:
     return value
 
 
-def _number(value: object) -> _Number | None:
-    """Return a number or an ISO date, else None."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return _Number(float(value), False) if abs(value) < float("inf") else None
-    if not isinstance(value, str):
-        return None
-    try:
-        when = datetime.datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=datetime.UTC)
-    return _Number(when.timestamp() / DAY, True)
-
-
 def checked_boosts(given: Boost | Sequence[Boost]) -> list[Boost]:
     """Return boosts with valid values, one alone as a list."""
     boosts = [given] if isinstance(given, Mapping) else list(given)
@@ -122,7 +130,7 @@ def checked_boosts(given: Boost | Sequence[Boost]) -> list[Boost]:
             raise ValueError(
                 f"a boost has field, weight, reference and half_life, not {boost!r:.80}"
             )
-        if _number(boost["reference"]) is None:
+        if _Number.of(boost["reference"]) is None:
             raise ValueError(
                 f"the reference of a boost is a number or a date, not {boost['reference']!r}"
             )
@@ -165,21 +173,5 @@ def _spread(
     if not len(rows):
         return np.empty(0, np.intp)
     known = base.looked_at("vectors", rows, question.notes)
-    units = _units(np.array([known[row] for row in rows.tolist()], np.float64))
-    relevance = (1 - share) * fusion.unit_range(scores[: len(rows)])
-    likeness, is_left = np.zeros(len(rows)), np.ones(len(rows), bool)
-    chosen: list[int] = []
-    for _ in steps(range(min(question.wanted, len(rows)))):
-        gain = np.where(is_left, relevance - share * likeness, -np.inf)
-        chosen.append(best := int(np.argmax(gain)))
-        is_left[best] = False
-        near = units @ units[best]
-        likeness = near if len(chosen) == 1 else np.maximum(likeness, near)
-    return np.array(chosen, np.intp)
-
-
-def _units(vectors: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return vectors of length 1; zeros for one without a direction."""
-    with np.errstate(all="ignore"):
-        found = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    return np.where(np.isfinite(found).all(axis=1, keepdims=True), found, 0.0)
+    vectors = np.array([known[row] for row in rows.tolist()], np.float64)
+    return _core.diverse(scores[: len(rows)].copy(), vectors, question.wanted, share)

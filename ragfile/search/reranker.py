@@ -17,7 +17,6 @@ from functools import cache
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeAlias, cast
 
 import numpy as np
-import xxhash
 
 from ragfile import _core
 from ragfile.embedding.protocol import is_scheme
@@ -40,8 +39,6 @@ EVIDENCE = 0.25  # the built-in measure's weight against the previous order
 READ = 40  # hits of a search that are reordered
 SAME_COSINE = 0.98
 SAME_BITS = 3
-# Words of a shingle: single words make texts with a common vocabulary similar, triples separate near copies.
-SHINGLE = 2
 
 _HALF = re.compile("[\ud800-\udfff]")
 
@@ -272,69 +269,41 @@ def _cross_encoder(name: str) -> _Predictor:
     return encoder
 
 
-def _unit(vectors: ArrayLike) -> NDArray[np.float64]:
-    """Return vectors of length 1; zeros stay zeros."""
-    rows = np.asarray(vectors, dtype=np.float64)
-    norms = np.linalg.norm(rows, axis=1, keepdims=True)
-    units: NDArray[np.float64] = np.divide(rows, norms, out=np.zeros_like(rows), where=norms > 0)
-    return units
-
-
 class Unlike:
     """A set of vectors in which none nearly repeats another."""
 
     def __init__(self, threshold: float = SAME_COSINE) -> None:
-        self.threshold, self._count = threshold, 0
-        self._kept: NDArray[np.float64] = np.empty((0, 0))
+        self.threshold, self._kept = threshold, _core.Repeats()
 
     def has(self, vector: Floats) -> bool:
         """Return whether the cosine to a vector of the set reaches the threshold."""
-        return self._repeats(_unit([vector])[0])
+        return not self._new(np.asarray(vector)[None], keeps=False)[0]
 
     def of(self, vectors: ArrayLike) -> Iterator[bool]:
-        """Yield `keeps` of each vector, with one product against the set as it was before."""
-        rows, before = _unit(vectors), self._count
-        near = (self._kept[:before] @ rows.T).max(axis=0) if before else np.full(len(rows), -np.inf)
-        for row, nearest in zip(rows, near.tolist(), strict=True):
-            new = self._kept[before : self._count]
-            repeats = nearest >= self.threshold or (
-                len(new) and (new @ row).max() >= self.threshold
-            )
-            if not repeats:
-                self._keep(row)
-            yield not repeats
+        """Yield `keeps` of each vector."""
+        return iter(self._new(vectors, keeps=True))
 
     def keeps(self, vector: Floats) -> bool:
         """Add a vector unless it repeats one. Return whether it was added."""
-        row = _unit([vector])[0]
-        if self._repeats(row):
-            return False
-        self._keep(row)
-        return True
+        return self._new(np.asarray(vector)[None], keeps=True)[0]
 
-    def _keep(self, row: NDArray[np.float64]) -> None:
-        if self._count == len(self._kept):
-            grown = np.empty((2 * self._count + 8, len(row)))
-            grown[: self._count] = self._kept.reshape(self._count, len(row))
-            self._kept = grown
-        self._kept[self._count] = row
-        self._count += 1
-
-    def _repeats(self, row: NDArray[np.float64]) -> bool:
-        known = self._kept[: self._count]
-        return self._count > 0 and float((known @ row).max()) >= self.threshold
+    def _new(self, vectors: ArrayLike, *, keeps: bool) -> list[bool]:
+        rows = np.ascontiguousarray(vectors, dtype=np.float64)
+        if not len(rows):
+            return []
+        found: list[bool] = self._kept.vectors(rows, self.threshold, keeps).tolist()
+        return found
 
 
 class UnlikeTexts:
     """A set of texts in which none nearly repeats another: their SimHashes differ in more than `bits`."""
 
     def __init__(self, bits: int = SAME_BITS) -> None:
-        self.bits = bits
-        self._kept: list[int] = []
+        self.bits, self._kept = bits, _core.Repeats()
 
     def has(self, text: str) -> bool:
         """Return whether a text repeats one of the set."""
-        return self._repeats(simhash(text))
+        return not self._kept.mark(simhash(text), self.bits, False)
 
     def of(self, texts: Iterable[str]) -> Iterator[bool]:
         """Yield `keeps` of each text."""
@@ -342,14 +311,7 @@ class UnlikeTexts:
 
     def keeps(self, text: str) -> bool:
         """Add a text unless it repeats one. Return whether it was added."""
-        mark = simhash(text)
-        if self._repeats(mark):
-            return False
-        self._kept.append(mark)
-        return True
-
-    def _repeats(self, mark: int) -> bool:
-        return any((mark ^ other).bit_count() <= self.bits for other in self._kept)
+        return self._kept.mark(simhash(text), self.bits, True)
 
 
 def distinct_vectors(vectors: ArrayLike, threshold: float = SAME_COSINE) -> list[int]:
@@ -366,12 +328,4 @@ def distinct_texts(texts: Iterable[str], bits: int = SAME_BITS) -> list[int]:
 
 def simhash(text: str) -> int:
     """Return 64 bits that differ little if texts differ little: a majority vote of hashed word pairs."""
-    found = words(text)
-    spread = [" ".join(found[i : i + SHINGLE]) for i in range(max(1, len(found) - SHINGLE + 1))]
-    hashes = np.array([xxhash.xxh3_64_intdigest(s.encode()) for s in spread], dtype="<u8")
-    votes = np.unpackbits(hashes.view(np.uint8).reshape(-1, 8), axis=1, bitorder="little").sum(
-        axis=0, dtype=np.int64
-    )
-    return int.from_bytes(
-        np.packbits(votes * 2 > len(spread), bitorder="little").tobytes(), "little"
-    )
+    return _core.simhash(" ".join(words(text)).encode("utf-8", "surrogatepass"))

@@ -16,7 +16,6 @@ from ragfile.search.fusion import (
     calibrated,
     fuse,
     rrf,
-    unit_range,
 )
 
 
@@ -190,9 +189,8 @@ def test_sample_statistics_do_not_depend_on_order(values, random):
     assert deviation == pytest.approx(np.std(values), abs=1e-12)
 
 
-def test_an_empty_sample_and_an_empty_range_are_zeros_and_nothing():
+def test_an_empty_sample_has_zeros():
     assert sample_statistics([]) == (0.0, 0.0)
-    assert len(unit_range([])) == 0
 
 
 # ----------------------------------------------------------------------------------------------- calibrated in the core --

@@ -1,7 +1,7 @@
 """Boosts, least scores, diversity and pages against plain loops over the candidates."""
 
 import datetime
-import math
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -51,7 +51,8 @@ def gain(metadata, boost):
     value = metadata.get(boost["field"])
     if isinstance(value, bool) or not isinstance(value, int | float):
         return 0.0
-    return boost["weight"] * math.pow(0.5, abs(value - boost["reference"]) / boost["half_life"])
+    halvings = abs(value - boost["reference"]) / boost["half_life"]
+    return boost["weight"] * float(Decimal("0.5") ** Decimal(halvings))
 
 
 @pytest.mark.parametrize("options", MODES)

@@ -27,10 +27,6 @@ EXPORT(fault_section) const char *door_fault_section(void) { return fault.sectio
 EXPORT(fault_at) double door_fault_at(void) { return (double)fault.at; }
 EXPORT(forget) void door_forget(double most) { rag_pages_forget((uint64_t)most); }
 EXPORT(kept) double door_kept(void) { return (double)rag_pages_size(); }
-EXPORT(hash) void door_hash(const void *bytes, size_t size, uint32_t *halves) {
-    const uint64_t hash = rag_hash(bytes, size);
-    halves[0] = (uint32_t)hash, halves[1] = (uint32_t)(hash >> 32);
-}
 
 /* Parse the first eleven bytes. answer: major, minor, patch, whether big-endian. */
 EXPORT(header) int door_header(const uint8_t *bytes, size_t size) {

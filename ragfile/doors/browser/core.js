@@ -88,17 +88,6 @@ export class Core {
     return this.bytes.slice(at, at + size);
   }
 
-  /** 64 bits of a text, xxh3. */
-  hash(text) {
-    const bytes = encoded(text);
-    const [at, to] = [this.allocate(bytes.length), this.allocate(8)];
-    this.put(bytes, at);
-    this.exports.hash(at, bytes.length, to);
-    const found = this.view.getBigUint64(to, true);
-    for (const place of [at, to]) this.exports.release(place);
-    return found;
-  }
-
   string(at) {
     const bytes = this.bytes;
     let end = at;

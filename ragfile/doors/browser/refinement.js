@@ -1,18 +1,17 @@
 /* Reorder and trim a fused ranking before the page is cut, like ragfile/search/refinement.py
-and repeats.py: boosts, the minimum score, repeats, diversity. Only candidates that the retrievers
-proposed take part; equal scores keep their order.
+and repeats.py: boosts, the minimum score, repeats, diversity. The core computes them; this module
+carries numbers to it and rows back. Only candidates that the retrievers proposed take part.
 
 A ranking is {scoreType, rows, scores, parts}, parts being the scores by retriever of each row. */
 
-import { ArgumentError } from "./errors.js";
+import { ArgumentError, MemoryError } from "./errors.js";
 import { isObject } from "./config.js";
-import { unitRange } from "./fusion.js";
+import { putRows, rowsAt } from "./open_file.js";
 import { words } from "./sentences.js";
+import { encoded } from "./text.js";
 
-const DAY = 86_400; // seconds
 const SAME_COSINE = 0.98;
 const SAME_BITS = 3;
-const SHINGLE = 2;
 
 /** A ranking with the places in `kept` alone, in that order. */
 export function taken({ scoreType, rows, scores, parts }, kept) {
@@ -33,16 +32,42 @@ export function reaching(ranked, least) {
   );
 }
 
+// ----------------------------------------------------------------------------------------- lists --
+
+/** Ranked lists {rows, scores} as one, by "rrf" with its constant or by "blend" with weights. */
+export function listsFused(core, method, lists, constant, weights) {
+  const rows = lists.flatMap((list) => list.rows);
+  const scores = lists.flatMap((list) => [...list.scores]);
+  const [size, count] = [8 * rows.length, lists.length];
+  return core.withRoom(
+    [size, size, 4 * count, 8 * count, size, size, 4],
+    async (from, by, counts, weighed, to, out, found) => {
+      const { buffer } = core.exports.memory;
+      putRows(core, from, rows);
+      new Float64Array(buffer, by, scores.length).set(scores);
+      new Uint32Array(buffer, counts, count).set(lists.map((list) => list.rows.length));
+      new Float64Array(buffer, weighed, count).set(weights);
+      const given = [from, by, counts, weighed, count, to, out, found];
+      await core.call("lists_fuse", method === "rrf" ? 1 : 0, constant, ...given);
+      const kept = core.view.getUint32(found, true);
+      return {
+        rows: rowsAt(core, to, kept),
+        scores: [...new Float64Array(core.exports.memory.buffer, out, kept)],
+      };
+    },
+  );
+}
+
 // ----------------------------------------------------------------------------------------- boosts --
 
 /** Boosts with all that they need; one alone can stand for a list. */
-export function checkedBoosts(given) {
+export function checkedBoosts(core, given) {
   const boosts = isObject(given) ? [given] : [...(given ?? [])];
   for (const boost of boosts) {
     const names = isObject(boost) ? Object.keys(boost).sort().join() : "";
     if (names !== "field,halfLife,reference,weight")
       throw new ArgumentError("a boost has field, weight, reference and halfLife");
-    if (!numberOf(boost.reference))
+    if (!numberOf(core, boost.reference))
       throw new ArgumentError(
         `the reference of a boost is a number or a date, not ${JSON.stringify(boost.reference)}`,
       );
@@ -53,18 +78,33 @@ export function checkedBoosts(given) {
 }
 
 /** Add the boosts, computed from a list of metadata for each row, and rank again. */
-export function boosted(ranked, metadata, boosts) {
-  const scores = ranked.scores.map(
-    (score, i) => score + boosts.reduce((sum, boost) => sum + gain(boost, metadata[i]), 0),
+export function boosted(core, ranked, metadata, boosts) {
+  const count = ranked.rows.length;
+  const references = boosts.map(({ reference }) => numberOf(core, reference));
+  const factors = boosts.flatMap(({ weight, halfLife }, i) => [
+    weight,
+    references[i].number,
+    halfLife,
+  ]);
+  const values = metadata.flatMap((one) =>
+    boosts.map(({ field }, i) => valueOf(core, one, field, references[i])),
   );
-  const order = scores.map((_, i) => i).sort((a, b) => scores[b] - scores[a] || a - b);
-  return taken({ ...ranked, scores }, order);
+  const sizes = [8 * factors.length, 8 * values.length, 8 * count, 8 * count];
+  return core.withRoom(sizes, async (by, from, scores, order) => {
+    const { buffer } = core.exports.memory;
+    new Float64Array(buffer, by, factors.length).set(factors);
+    new Float64Array(buffer, from, values.length).set(values);
+    new Float64Array(buffer, scores, count).set(ranked.scores);
+    await core.call("boosts_rank", by, boosts.length, from, scores, count, order);
+    const raised = [...new Float64Array(core.exports.memory.buffer, scores, count)];
+    return { ...taken(ranked, rowsAt(core, order, count)), scores: raised };
+  });
 }
 
-function gain(boost, metadata) {
-  const [value, reference] = [numberOf(at(metadata, boost.field)), numberOf(boost.reference)];
-  if (!value || value.isDate !== reference.isDate) return 0;
-  return boost.weight * 0.5 ** (Math.abs(value.number - reference.number) / boost.halfLife);
+/** The number that a boost reads of metadata, NaN if they have none of the reference's kind. */
+function valueOf(core, metadata, field, reference) {
+  const value = numberOf(core, at(metadata, field));
+  return value && value.isDate === reference.isDate ? value.number : NaN;
 }
 
 /** The value under a name, or under names that dots join. */
@@ -78,103 +118,68 @@ function at(metadata, path) {
   return value;
 }
 
-const DATE =
-  /^(\d{4})-?(\d\d)-?(\d\d)(?:.(\d\d)(?::?(\d\d)(?::?(\d\d)(?:[.,](\d{1,6})\d*)?)?)?(Z|[+-]\d\d(?::?\d\d)?)?)?$/;
-
 /** {number, isDate}: a number, or an ISO 8601 date in days; null for anything else. */
-function numberOf(value) {
+function numberOf(core, value) {
   if (typeof value === "number")
     return Number.isFinite(value) ? { number: value, isDate: false } : null;
-  const found = typeof value === "string" ? DATE.exec(value) : null;
-  if (!found) return null;
-  const [year, month, day, hour, minute, second] = found
-    .slice(1, 7)
-    .map((part) => Number(part ?? 0));
-  const when = new Date(0);
-  when.setUTCFullYear(year, month - 1, day);
-  const isThere = when.getUTCMonth() === month - 1 && when.getUTCDate() === day && year > 0;
-  if (!isThere || hour > 23 || minute > 59 || second > 59) return null;
-  when.setUTCHours(hour, minute - zone(found[8]), second);
-  const micro = when.getTime() * 1000 + Number((found[7] ?? "").padEnd(6, "0"));
-  return { number: micro / 1e6 / DAY, isDate: true };
+  if (typeof value !== "string") return null;
+  const bytes = encoded(value);
+  const place = core.allocate(bytes.length);
+  core.put(bytes, place);
+  const number = core.exports.date_days(place, bytes.length);
+  core.exports.release(place);
+  return Number.isNaN(number) ? null : { number, isDate: true };
 }
 
-/** Minutes that a place is before UTC. */
-function zone(name) {
-  const [, sign, hours, minutes] = /^([+-])(\d\d):?(\d\d)?$/.exec(name ?? "") ?? [];
-  return sign ? Number(`${sign}1`) * (60 * Number(hours) + Number(minutes ?? 0)) : 0;
+// --------------------------------------------------------------------------- repeats, diversity --
+
+/** Vectors one after the other, as binary64. */
+function putVectors(core, place, vectors, dim) {
+  const to = new Float64Array(core.exports.memory.buffer, place, vectors.length * dim);
+  vectors.forEach((vector, i) => to.set(vector, i * dim));
 }
 
-// ---------------------------------------------------------------------------------- repeats --
-
-/** A vector of length 1; zeros for one without a direction. */
-export function unit(vector) {
-  let square = 0;
-  for (const component of vector) square += component * component;
-  const norm = Math.sqrt(square);
-  return Float64Array.from(vector, (one) => (norm > 0 && Number.isFinite(norm) ? one / norm : 0));
-}
-
-function dot(a, b) {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += a[i] * b[i];
-  return sum;
-}
-
-/** A set of vectors, or of text fingerprints, without near-duplicates. */
-export class Unlike {
-  kept = [];
-
-  keeps(one) {
-    const repeats =
-      typeof one === "bigint"
-        ? this.kept.some((other) => bitCount(one ^ other) <= SAME_BITS)
-        : this.kept.some((other) => dot(other, one) >= SAME_COSINE);
-    if (!repeats) this.kept.push(one);
-    return !repeats;
-  }
-}
-
-function bitCount(bits) {
-  let count = 0;
-  for (; bits; bits &= bits - 1n) count++;
-  return count;
-}
-
-/** 64 bits that differ little where texts differ little; hash gives 64 bits of a text. */
-export function simhash(text, hash) {
-  const found = words(text);
-  const pairs = Array.from({ length: Math.max(1, found.length - SHINGLE + 1) }, (_, i) =>
-    found.slice(i, i + SHINGLE).join(" "),
-  );
-  const votes = new Array(64).fill(0);
-  for (const pair of pairs) {
-    const bits = hash(pair);
-    for (let i = 0; i < 64; i++) votes[i] += Number((bits >> BigInt(i)) & 1n);
-  }
-  return votes.reduce(
-    (mark, count, i) => mark | (BigInt(2 * count > pairs.length) << BigInt(i)),
-    0n,
-  );
-}
-
-/** Maximal marginal relevance: the places of k rows, with a unit vector for each candidate. */
-export function spread(scores, units, k, share) {
-  const relevance = unitRange(scores).map((one) => (1 - share) * one);
-  const likeness = new Array(units.length).fill(0);
-  const chosen = [];
-  const left = new Set(units.keys());
-  while (chosen.length < Math.min(k, units.length)) {
-    let best = -1;
-    for (const i of left)
-      if (best < 0 || relevance[i] - share * likeness[i] > relevance[best] - share * likeness[best])
-        best = i;
-    left.delete(best);
-    chosen.push(best);
-    units.forEach((one, i) => {
-      const near = dot(one, units[best]);
-      likeness[i] = chosen.length === 1 ? near : Math.max(likeness[i], near);
+/** Call with a set of passages without near-duplicates: {vectors, texts}, each of which takes a
+list, keeps those that are new, and returns whether each is. */
+export async function withUnlike(core, call) {
+  const kept = core.exports.repeats_new() >>> 0;
+  if (!kept) throw new MemoryError("no memory for repeats");
+  const vectors = (given) => {
+    const dim = given[0]?.length ?? 0;
+    return core.withRoom([8 * dim * given.length, given.length], async (from, flags) => {
+      putVectors(core, from, given, dim);
+      const asked = [kept, from, given.length, dim, SAME_COSINE, flags];
+      if (given.length) await core.call("repeats_vectors", ...asked);
+      return [...core.taken(flags, given.length)].map(Boolean);
     });
+  };
+  const text = (given) =>
+    core.withText(words(given).join(" "), (from, size) =>
+      core.withRoom([1], async (flag) => {
+        await core.call("repeats_text", kept, from, size, SAME_BITS, flag);
+        return Boolean(core.bytes[flag]);
+      }),
+    );
+  const texts = async (given) => {
+    const found = [];
+    for (const one of given) found.push(await text(one));
+    return found;
+  };
+  try {
+    return await call({ vectors, texts });
+  } finally {
+    core.exports.repeats_free(kept);
   }
-  return chosen;
+}
+
+/** Maximal marginal relevance: the places of k rows, with a vector for each candidate. */
+export function spread(core, scores, vectors, k, share) {
+  const [count, dim] = [scores.length, vectors[0]?.length ?? 0];
+  const most = Math.min(k, count);
+  return core.withRoom([8 * count, 8 * count * dim, 8 * most], async (by, from, order) => {
+    new Float64Array(core.exports.memory.buffer, by, count).set(scores);
+    putVectors(core, from, vectors, dim);
+    if (most) await core.call("diverse", by, from, count, dim, most, share, order);
+    return rowsAt(core, order, most);
+  });
 }

@@ -2,17 +2,16 @@
 ragfile.js makes the hits. */
 
 import { ArgumentError } from "./errors.js";
-import { blend, methodOf, RRF_K, rrf } from "./fusion.js";
+import { methodOf, parameterOf } from "./fusion.js";
 import {
   boosted,
   checkedBoosts,
+  listsFused,
   page,
   reaching,
-  simhash,
   spread,
   taken,
-  unit,
-  Unlike,
+  withUnlike,
 } from "./refinement.js";
 
 const MODES = ["hybrid", "vector", "bm25", "keyword"];
@@ -61,7 +60,7 @@ export class Question {
       throw new ArgumentError("rewrites are a list of texts");
     if (rewrites.length && this.mode === "keyword")
       throw new ArgumentError("rewrites do not go with keyword mode");
-    Object.assign(this, { minScore, boost: checkedBoosts(boost), dropRepeats, diversity, rewrites });
+    Object.assign(this, { minScore, boost: checkedBoosts(this.file.core, boost), dropRepeats, diversity, rewrites });
   }
 
   /** {ranked, degraded} */
@@ -202,7 +201,7 @@ export class Question {
     const ties = await file.ties(rows);
     const { order, scores } = by
       ? await this.weighed(await file.calibrated(by, bm25, near, ties), rows, ties, params)
-      : byRank(method, params, rows, ties, [dense, words]);
+      : await byRank(file.core, method, params, rows, ties, [dense, words]);
     const parts = order.map((i) => ({ bm25: bm25[i], vector: near[i] }));
     return { scoreType: method, rows: order.map((i) => rows[i]), scores, parts };
   }
@@ -222,7 +221,7 @@ export class Question {
     for (const each of legs) found.push(await this.candidates(each, depth, depth, false));
     const rows = [...new Set(found.flatMap((one) => one.rows))].sort((a, b) => a - b);
     const ties = await file.ties(rows);
-    const { order, scores } = byRank("rrf", {}, rows, ties, found);
+    const { order, scores } = await byRank(file.core, "rrf", {}, rows, ties, found);
     const best = order.map((i) => rows[i]);
     const parts = best.map(() => ({}));
     const [{ text, vector, hasWords }] = legs;
@@ -244,7 +243,12 @@ export class Question {
   /** All candidates with their boosts, without those that score too little. */
   async raised(ranked) {
     if (this.boost.length)
-      ranked = boosted(ranked, await this.file.metadataOf(ranked.rows), this.boost);
+      ranked = await boosted(
+        this.file.core,
+        ranked,
+        await this.file.metadataOf(ranked.rows),
+        this.boost,
+      );
     return this.minScore === null ? ranked : reaching(ranked, this.minScore);
   }
 
@@ -254,8 +258,8 @@ export class Question {
     if (diversity) {
       if (!(await file.hasVectors()))
         throw new ArgumentError(`${file.name} has no vectors, which diversity compares`);
-      const units = (await file.vectorsOf(ranked.rows)).map(unit);
-      ranked = taken(ranked, spread(ranked.scores, units, wanted, diversity));
+      const vectors = await file.vectorsOf(ranked.rows);
+      ranked = taken(ranked, await spread(file.core, ranked.scores, vectors, wanted, diversity));
     }
     return page(ranked, this.offset, this.k);
   }
@@ -301,20 +305,23 @@ export class Question {
   }
 
   /** Places of the first rows that do not repeat one before, read in pieces as far as needed. */
-  async first(rows, limit) {
-    const { file } = this;
-    const [seen, kept] = [new Unlike(), []];
+  first(rows, limit) {
     const PIECE = 32;
-    for (let at = 0; at < rows.length && kept.length < limit; at += PIECE) {
-      const piece = rows.slice(at, at + PIECE);
-      const marks = (await file.hasVectors())
-        ? (await file.vectorsOf(piece)).map(unit)
-        : (await file.textsOf(piece)).map((text) => simhash(text, (one) => file.core.hash(one)));
-      marks.forEach((mark, i) => {
-        if (kept.length < limit && seen.keeps(mark)) kept.push(at + i);
-      });
-    }
-    return kept;
+    return withUnlike(this.file.core, async (seen) => {
+      const kept = [];
+      for (let at = 0; at < rows.length && kept.length < limit; at += PIECE) {
+        const isNew = await this.newOf(rows.slice(at, at + PIECE), seen);
+        isNew.forEach((one, i) => one && kept.length < limit && kept.push(at + i));
+      }
+      return kept;
+    });
+  }
+
+  async newOf(rows, seen) {
+    const { file } = this;
+    return (await file.hasVectors())
+      ? seen.vectors(await file.vectorsOf(rows))
+      : seen.texts(await file.textsOf(rows));
   }
 }
 
@@ -333,15 +340,16 @@ export function atMost(k, length) {
   return Math.min(k, length);
 }
 
-/** Ranks of lists fused; ties are the places of rows in the order of their keys. */
-function byRank(method, params, rows, ties, legs) {
+/** Lists fused; ties are the places of rows in the order of their keys. */
+async function byRank(core, method, params, rows, ties, legs) {
   const tie = new Map(rows.map((row, i) => [row, ties[i]]));
   const place = new Map(ties.map((one, i) => [one, i]));
   const lists = legs.map((leg) => ({
     rows: leg.rows.map((row) => tie.get(row)),
     scores: leg.scores,
   }));
-  const found =
-    method === "rrf" ? rrf(lists, params.rrf_k ?? RRF_K) : blend(lists, params.alpha ?? 0.5);
+  const by = parameterOf(method, params);
+  const weights = lists.map((_, i) => (i ? 1 - by : by)); // of a blend: vectors, then words
+  const found = await listsFused(core, method, lists, by, weights);
   return { order: found.rows.map((one) => place.get(one)), scores: found.scores };
 }
