@@ -2,8 +2,8 @@
 
     python bench/serving.py FILE [--questions FILE.txt]
 
-Questions are the titles of the file's documents, uncached (cache: false), over persistent
-connections. The server is `ragfile serve` in its own process. Its CPU time counts: searches per
+Questions are the titles of the file's documents, uncached (cache: false), one by one and in batches,
+over persistent connections. The server is `ragfile serve` in its own process. Its CPU time counts: searches per
 second of one core, whatever else the machine does. Waiting times are by the wall clock, at a steady
 half of that rate.
 """
@@ -23,6 +23,7 @@ from itertools import cycle, islice
 from pathlib import Path
 
 TICKS = os.sysconf("SC_CLK_TCK")
+BATCH = 64
 
 
 class Server:
@@ -99,6 +100,12 @@ def questions_of(path, given):
 
 def bodies(questions, k):
     return [{"query": q, "k": k, "cache": False} for q in questions]
+
+
+def batches(questions, k):
+    """Return bodies of BATCH questions each."""
+    whole = list(islice(cycle(questions), 25 * BATCH))
+    return [{"queries": whole[i : i + BATCH], "k": k} for i in range(0, len(whole), BATCH)]
 
 
 def rate(server, path, ready, count, connections):
@@ -220,6 +227,11 @@ def main():
         rate(server, path, ready, 400, 2)
         best = max(rate(server, path, ready, asked.count, 4) for _ in range(asked.rounds))
         report("over HTTP", best, server)
+        many = batches(questions, asked.k)
+        a_core = max(
+            rate(server, path, many, asked.count // BATCH, 4)[0] for _ in range(asked.rounds)
+        )
+        print(f"in batches of {BATCH}: {1e3 / a_core / BATCH:.3f} ms CPU a question")
         half = best[0] / 2
         spread = [waits(server, path, ready, half, asked.count) for _ in range(asked.rounds)]
         p50, p90, p99 = min(spread, key=lambda found: found[2])

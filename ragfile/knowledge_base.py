@@ -657,13 +657,13 @@ class KnowledgeBase:
             The excerpt with its place in the passage and the spans of the words. Without any of the
             words, it is the passage's first sentences.
         """
-        from ragfile.search import excerpts, highlight_spans
+        from ragfile.search import excerpts, question_terms
 
         rows = self._now().rows
         text, found = _text_of(rows, passage), []
         if rows.has_bm25:
             asked = {term for term, _ in rows.lexicon.terms(query)}
-            found = [p for p in highlight_spans.places(rows.lexicon, text) if p.term in asked]
+            found = [p for p in question_terms.term_places(rows.lexicon, text) if p.term in asked]
         return excerpts.excerpt(text, found, size)
 
     def _kept(self, opened: Opened, known: Hits, question: Question, request_id: str) -> Hits:

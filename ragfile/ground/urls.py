@@ -51,6 +51,12 @@ def shown(url: str | os.PathLike[str]) -> str:
     return f"{parts.scheme}://{host}{parts.path}" + ("?…" if parts.query else "")
 
 
+def without_port(host: str) -> str:
+    """Return the name in a Host header, in lower case; an IPv6 address keeps its brackets."""
+    name, colon, port = host.rpartition(":")
+    return (name if colon and port.isdecimal() else host).lower()
+
+
 def local_file(path: str | os.PathLike[str]) -> str | os.PathLike[str]:
     """Return the path of a file to change, also for a file:// URL.
 

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from ragfile.ground.whole_numbers import whole
 from ragfile.ingest.text_windows import windows
 from ragfile.records import Span
-from ragfile.search.highlight_spans import TermPlace, joined
+from ragfile.search.highlight_spans import joined
+from ragfile.search.question_terms import TermPlace
 from ragfile.text import sentences
 
 if TYPE_CHECKING:

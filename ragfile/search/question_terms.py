@@ -7,19 +7,37 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile import _core
 from ragfile.ingest.analysis import stemmer
-from ragfile.search import highlight_spans
 from ragfile.search.function_words import claims_nothing, function_words
-from ragfile.search.highlight_spans import TermPlace
 from ragfile.text import words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ragfile.search.rows import SearchedRows
+    from ragfile.search.rows import Dictionary, SearchedRows
 
 
 _WORD = re.compile(r"[^\W_]+")
 FLOOR = 1.0  # of a weight, so that the common words of a small file count
+
+
+class TermPlace(NamedTuple):
+    """One occurrence of a term in a text."""
+
+    term: str
+    start: int
+    end: int
+
+
+def term_places(lexicon: Dictionary, text: str) -> list[TermPlace]:
+    """Return the terms of a text in order, without stop words."""
+    how = lexicon.analysis
+    found = _core.word_places(text, strip_accents=how.strip_accents, pieces=how.pieces)
+    parts = dict.fromkeys(word for word, is_whole, _, _ in found if not is_whole)
+    terms = dict(zip(parts, lexicon.asker.terms_of(parts), strict=True))
+    named = (
+        (word if is_whole else terms[word], start, end) for word, is_whole, start, end in found
+    )
+    return [TermPlace(*place) for place in named if place[0]]
 
 
 class QuestionTerms(NamedTuple):
@@ -52,11 +70,11 @@ def question_terms(rows: SearchedRows, question: str) -> QuestionTerms:
     """Return the terms of a question as the index has them, or else its stems, all of the same weight."""
     if not rows.has_bm25:
         return plain_terms(question)
-    found = _claims(question, _parts(highlight_spans.places(rows.lexicon, question)))
+    found = _claims(question, _parts(term_places(rows.lexicon, question)))
     weights = _weights(rows, question, found) if found else {}
 
     def places(text: str) -> list[TermPlace]:
-        return highlight_spans.places(rows.lexicon, text)
+        return term_places(rows.lexicon, text)
 
     def terms(text: str) -> set[str]:
         return {term for term, _ in rows.lexicon.terms(text)}

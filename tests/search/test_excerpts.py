@@ -8,7 +8,7 @@ from hypothesis import given
 
 import ragfile
 from ragfile.search.excerpts import excerpt
-from ragfile.search.highlight_spans import TermPlace
+from ragfile.search.question_terms import TermPlace
 
 FILLER = "Nothing of the kind is said in this place. " * 12
 PAGE = f"# Keys\n\n{FILLER}\n\nKeys are rotated every month. Rotation keeps old keys readable.\n\n{FILLER}\n"

@@ -18,6 +18,7 @@ from ragfile.doors.mcp.protocol import (
     http_status,
     refusal,
 )
+from ragfile.ground.urls import without_port
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -82,12 +83,6 @@ def _foreign(
     scheme, _, host = origin.partition("://")
     is_own = scheme in ("http", "https") and without_port(host) in hosts
     return None if is_own else f"the Origin {origin!r:.80} is not allowed"
-
-
-def without_port(host: str) -> str:
-    """Return the name in a Host header, in lower case; an IPv6 address keeps its brackets."""
-    name, colon, port = host.rpartition(":")
-    return (name if colon and port.isdecimal() else host).lower()
 
 
 def _refused(status: int, reason: str) -> HttpResponse:

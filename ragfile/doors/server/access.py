@@ -13,12 +13,13 @@ import re
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from ragfile.doors.mcp.http import LOCAL, without_port
+from ragfile.doors.mcp.http import LOCAL
 from ragfile.doors.server.failures import AGAIN, HttpFailure, failure_of
 from ragfile.doors.server.operations import OPEN_TO_ALL, Raw
 from ragfile.doors.server.request import encoded, send_before_the_end, send_whole
 from ragfile.doors.server.trace_spans import spans
 from ragfile.ground import request_id as tracing
+from ragfile.ground.urls import without_port
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send

@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ragfile.doors.mcp.connector import ConnectorTools
 from ragfile.doors.mcp.files import OneFile
-from ragfile.doors.mcp.http import exchange, without_port
+from ragfile.doors.mcp.http import exchange
 from ragfile.doors.mcp.memory_tools import MemoryTools, OpenMemories
 from ragfile.doors.mcp.protocol import Server
 from ragfile.doors.mcp.tools import Tools
 from ragfile.doors.server.native_endpoints import text_weight
 from ragfile.doors.server.operations import Raw
 from ragfile.doors.server.request import read_in_time, send_whole
+from ragfile.ground.urls import without_port
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

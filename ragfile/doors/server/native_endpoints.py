@@ -12,6 +12,7 @@ from ragfile.options import BATCH, SEARCH
 from ragfile.search.shown_passages import facts_of, viewer_of
 
 if TYPE_CHECKING:
+    from collections.abc import Container
     from typing import Any
 
     from ragfile.doors.server.operations import Call
@@ -26,6 +27,7 @@ HIT = (
     "id", "doc_id", "chunk_index", "text", "score", "score_type", "scores", "tags", "metadata",
     "source", "start", "end",
 )  # fmt: skip
+EXCERPTS, SUPPORT = "excerpts", "support"  # members of a response that a body asks for
 PAGE, LONGEST_PAGE = 100, 1000
 COPIES = 4  # of a document's text in memory: its bytes, the text, as JSON, and as a body
 NOT_SHOWN = ("path",)  # of a file's info: clients must not learn paths of the server
@@ -66,7 +68,7 @@ def search(service: Service, call: Call) -> dict[str, Any]:
     """Return the hits of one question, or of each question of a batch."""
     body = dict(call.body)
     rf = service.collections.at_commit(call.path["c"], body.pop("generation", 0))
-    has_excerpts = body.pop("excerpts", False)
+    asked_for = {name for name in (EXCERPTS, SUPPORT) if body.pop(name, False)}
     is_single = "query" in body
     table, other = (SEARCH, BATCH) if is_single else (BATCH, SEARCH)
     for name in other.options.keys() - table.options.keys():
@@ -77,13 +79,15 @@ def search(service: Service, call: Call) -> dict[str, Any]:
         query = options.pop("query")
         found = rf.search(query, **options)
         call.sink |= {"searches": 1, "timings": found.timings, "degraded": found.degraded}
-        return shown(service, rf, found, query if has_excerpts else None)
+        return shown(service, rf, found, query, asked_for)
     queries = options.pop("queries")
     results = rf.search_batch(queries, **cast("BatchOptions", options))
     call.sink |= {"searches": len(results), "timings": results[0].timings if results else {}}
-    asked = queries if has_excerpts else [None] * len(queries)
     return {
-        "results": [shown(service, rf, *one) for one in zip(results, asked, strict=True)],
+        "results": [
+            shown(service, rf, found, query, asked_for)
+            for found, query in zip(results, queries, strict=True)
+        ],
         "generation": rf.generation,
     }
 
@@ -107,13 +111,14 @@ def options_of(table: OptionTable, body: dict[str, Any]) -> dict[str, Any]:
 
 
 def shown(
-    service: Service, rf: KnowledgeBase, found: Hits, question: str | None = None
+    service: Service, rf: KnowledgeBase, found: Hits, question: str, asked_for: Container[str] = ()
 ) -> dict[str, Any]:
-    """Return hits ready for JSON, with the excerpts for a question if there is one."""
+    """Return hits ready for JSON, with the excerpts and the support of a question if asked for."""
     hits = [fields_of(hit) for hit in found]
-    excerpts = {} if question is None else {"excerpts": excerpts_of(rf, found, question)}
+    facts = facts_of(found, found) if SUPPORT in asked_for else {}
+    excerpts = {EXCERPTS: excerpts_of(rf, found, question)} if EXCERPTS in asked_for else {}
     return {
-        "hits": hits, **facts_of(found, found), **excerpts,
+        "hits": hits, **facts, **excerpts,
         "degraded": service.discreet(found.degraded), "timings": found.timings,
         "request_id": found.request_id, "generation": rf.generation,
         "exact": found.exact, "estimated_recall": found.estimated_recall,

@@ -26,6 +26,9 @@ FREE = {"type": "object"}
 EXCERPTS = YES | {
     "description": "Return excerpts for people, without markup, by the id of the passage."
 }
+WITH_SUPPORT = YES | {
+    "description": "Return how well the passages support an answer, and the question's words that each lacks."
+}
 NULL = {"type": "null"}
 ONE = {"type": "integer", "enum": [1]}
 POSITIVE = {"type": "integer", "minimum": 1}
@@ -100,8 +103,9 @@ def search_body(settings: Settings) -> Schema:
     questions = many(TEXT, maxItems=settings.max_questions)
     found = options({"k": K} | SEARCH.options | BATCH.options, settings)
     body = record(
-        (), query=TEXT, queries=questions, generation=GENERATION, excerpts=EXCERPTS, **found
-    )
+        (), query=TEXT, queries=questions, generation=GENERATION, excerpts=EXCERPTS,
+        support=WITH_SUPPORT, **found,
+    )  # fmt: skip
     return body | {"oneOf": [{"required": ["query"]}, {"required": ["queries"]}]}
 
 
@@ -128,10 +132,14 @@ SUPPORT = shown(
     missing=many(TEXT),
 )  # fmt: skip
 HITS = shown(
-    hits=many(HIT), support={"anyOf": [SUPPORT, NULL]}, missing={"type": "object", "additionalProperties": many(TEXT)},
-    lines={"type": "object", "additionalProperties": many(WHOLE, minItems=2, maxItems=2)},
-    degraded=TEXT, timings=FREE, request_id=TEXT, generation=WHOLE, exact=YES, estimated_recall=NUMBER,
+    hits=many(HIT), degraded=TEXT, timings=FREE, request_id=TEXT, generation=WHOLE, exact=YES,
+    estimated_recall=NUMBER,
 )  # fmt: skip
+HITS["properties"] |= {
+    "support": {"anyOf": [SUPPORT, NULL]},
+    "missing": {"type": "object", "additionalProperties": many(TEXT)},
+    "lines": {"type": "object", "additionalProperties": many(WHOLE, minItems=2, maxItems=2)},
+}
 FOUND = {"anyOf": [HITS, shown(results=many(HITS), generation=WHOLE)]}
 ANSWER = shown(
     question=TEXT, text=TEXT, citations=many(FREE), sources=many(FREE), dropped=many(FREE),

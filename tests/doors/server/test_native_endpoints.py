@@ -187,6 +187,8 @@ def test_what_a_question_names_and_the_file_lacks_is_the_clients_mistake(server)
 def test_a_search_tells_what_is_missing_and_shows_excerpts_if_asked(server, built):
     question = "How often must keys be rotated, and pancakes?"
     plain = server.search({"query": question, "k": 2}).json
+    assert not plain.keys() & {"excerpts", "support", "missing", "lines"}
+    plain = server.search({"query": question, "k": 2, "support": True}).json
     with ragfile.open(built) as rf:
         hits = rf.search(question, 2)
         assert plain["support"] == json.loads(json.dumps(hits.support.to_dict()))

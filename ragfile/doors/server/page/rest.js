@@ -44,7 +44,7 @@ class Rest {
 
   search(c, question, { k, mode, where, tags, isBeginning, signal } = {}) {
     const asked = isBeginning ? { query: `${question}*`, query_syntax: true } : { query: question };
-    const body = { ...asked, k, mode, excerpts: true, ...filters(where, tags) };
+    const body = { ...asked, k, mode, excerpts: true, support: true, ...filters(where, tags) };
     return this.call("POST", `${of(c)}/search`, { body, signal });
   }
 
