@@ -140,8 +140,20 @@ def planned(at, start, toc_size, percent, **fields):
         "quorum": min(-(-rows // 3), rows - 16), "number": 0, "zero": 0, "before": 0, "previous": 0,
         "identity": 0, "write_features": 0, "version": 1, "generation": 1, "end": 0, **fields,
     }  # fmt: skip
+    return ended(head)
+
+
+def step(at, start, toc_size, percent, **fields):
+    """Return the head that 11.9 recommends for a step; fields supply the rest of it."""
+    rows = max(5, -(-(-(-(at - start) // 512) * percent) // 100))
+    head = planned(at, start, toc_size, percent, **fields)
+    return ended(head | {"block": 512, "groups": 1, "rows": rows, "quorum": -(-rows // 2)} | fields)
+
+
+def ended(head):
+    """Complete a head with the numbers that follow from the others."""
     reader.measure(head)
-    head["end"] = head["toc_at"] + align(toc_size + 1, 64) + 64
+    head["end"] = head["toc_at"] + align(head["toc_size"] + 1, 64) + 64
     return head
 
 
@@ -169,7 +181,7 @@ def newest(data, found):
         front = reader.front_page(data)
         footer, lost = reader.newest(data, front)
         about, _, sections = reader.table(data, footer)
-        entry = next((s for s in sections if s["name"] == "rag.parity"), None)
+        entry = listed_parity(sections)
         listed = entry and next(
             (h for h in found if h["at"] == entry["at"] and h["end"] <= len(data)), None
         )
@@ -181,6 +193,12 @@ def newest(data, found):
     later = [h for h in found if h["end"] <= len(data) and h["generation"] > generation]
     cut = [] if generation else found
     return (later or cut or [listed])[-1]
+
+
+def listed_parity(sections):
+    """Return the last section of parity that a generation lists, or None."""
+    found = [s for s in sections if s["name"] in ("rag.parity", "rag.parity.step")]
+    return max(found, key=lambda s: s["at"], default=None)
 
 
 def good_shares(data, head, group):
@@ -289,20 +307,16 @@ def mend_front(data, head):
         at = number(data, at + 40)
     toc_at, toc_size = number(data, at + 16), number(data, at + 24)
     rows, room = [], 3956 - len(listing("rag.head", 0, 0))
-    names_at = toc_at + 64 + 64 * number(data, toc_at + 24, 4) + 32 * number(data, toc_at + 28, 4)
-    count = number(data, toc_at + 24, 4)
-    for i in range(count):
-        entry = toc_at + 64 + 64 * i
-        name_at = names_at + number(data, entry + 8, 4)
-        name = bytes(data[name_at : data.index(0, name_at)]).decode()
-        start, size = number(data, entry + 24), number(data, entry + 32)
-        line = listing(name, start, start + reader.extent(size) - 2)
+    sections = reader.table(bytes(data), first_footer(data, at))[2]
+    for section in sections:
+        name, start = section["name"], section["at"]
+        line = listing(name, start, start + reader.extent(section["size"]) - 2)
         if name in dict(rows) or len(line) + 1 > room:
             break
         rows.append((name, line))
         room -= len(line) + 1
     last = listing("rag.toc", toc_at, at - 2)
-    rows += [("rag.toc", last)] if len(rows) == count and len(last) + 1 <= room else []
+    rows += [("rag.toc", last)] if len(rows) == len(sections) and len(last) + 1 <= room else []
     size = len(listing("rag.head", 0, 0)) + sum(1 + len(line) for _, line in rows)
     lines = [listing("rag.head", 11 + size + 1, 4094), *(line for _, line in rows)]
     page = b"RAGFILE" + head["version"].to_bytes(4, "little") + b"\0".join(lines)
@@ -318,6 +332,12 @@ def mend_front(data, head):
     )
     page += b"".join(value.to_bytes(8, "little") for value in said) + bytes(48)
     put(data, 0, page + xxh3(page).to_bytes(8, "little") + bytes(8))
+
+
+def first_footer(data, at):
+    """Return the fields of the first commit's footer, as reader.footer does."""
+    keys = ("generation", "toc", "toc_size", "toc_hash", "before", "identity")
+    return {key: number(data, at + 8 + 8 * i) for i, key in enumerate(keys)} | {"at": at}
 
 
 def listing(name, start, end):
@@ -348,7 +368,7 @@ def check(data):
     """Raise Refused if the newest commit's parity does not match the protected bytes."""
     front = reader.front_page(data)
     _, _, sections = reader.table(data, reader.newest(data, front)[0])
-    entry = next((s for s in sections if s["name"] == "rag.parity"), None)
+    entry = listed_parity(sections)
     if entry is None:
         return False
     if all(h["at"] != entry["at"] for h in heads(data)):

@@ -36,7 +36,7 @@ KNOWN = (
     "rag.ids", "rag.text", "rag.meta", "rag.bare", "rag.sample", "rag.fine", "rag.columns",
     "rag.tombs", "rag.deleted", "rag.gone", "rag.sections", "rag.config", "rag.merged", "rag.stale",
     "rag.hidden", "rag.origin",
-    "rag.frequencies", "rag.parity", "rag.seal", "rag.signatures",
+    "rag.frequencies", "rag.parity", "rag.parity.step", "rag.seal", "rag.signatures",
 )  # fmt: skip
 RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
 FIELDS = {"source": str, "metadata": dict, "tags": list, "original": list, "body": int}
@@ -551,7 +551,7 @@ def measure(head):
     """Add the derived fields of a head; return False if they are impossible."""
     block, groups, rows, toc_size = (head[key] for key in ("block", "groups", "rows", "toc_size"))
     sane = (
-        block in (4096, 8192, 16384, 32768, 65536)
+        block in (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
         and 1 <= head["quorum"] <= rows <= 1024
         and 64 <= toc_size <= 64 * MIB
         and 4096 <= head["from"] <= head["at"] <= 1 << 60

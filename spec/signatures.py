@@ -16,7 +16,7 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 import reader
 
-OWN = ("rag.seal", "rag.signatures", "rag.parity")
+OWN = ("rag.seal", "rag.signatures", "rag.parity", "rag.parity.step")
 TYPE = "application/vnd.in-toto+json"
 
 # ---- Ed25519, RFC 8032, section 5.1 -------------------------------------------------------------

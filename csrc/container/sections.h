@@ -37,6 +37,7 @@ static const char *const section_names[] = {
     "rag.origin",
     "rag.frequencies",
     "rag.parity",
+    "rag.parity.step",
     "rag.seal",
     "rag.signatures",
 };

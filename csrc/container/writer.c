@@ -542,11 +542,6 @@ enum rag_status rag_writer_list(struct rag_writer *w, uint32_t segment, struct r
     return status;
 }
 
-/* A commit with parity lists everything in its table, which parity restores. */
-static void unlist_all(struct rag_writer *w) {
-    for (size_t i = 0; i < w->segment_count; i++) unlist(w, w->segments[i].number);
-}
-
 /* -------------------------------------------------------------------------------------- commits */
 
 static uint8_t *put_names(const struct rag_writer *w, uint8_t *at) {
@@ -707,18 +702,37 @@ void rag_writer_parity(struct rag_writer *w, unsigned percent, bool anew) {
     w->anew = anew;
 }
 
-/* Reserves the section's place in the table, after everything else. The protected range begins
- * at the end of that of the previous parity section, if there is one. */
-static enum rag_status plan_parity(struct rag_writer *w, struct parity *p,
+static uint64_t entry_end(const struct planned *entry) {
+    return entry->at + rag_extent(entry->size);
+}
+
+/* Chooses the range: it begins at the end of that of the section before, if there is one. Returns
+ * whether a step protects it. Otherwise steps since the last other section are in the range. Older
+ * versions know no steps, and would count one as signed content. */
+static bool plan_range(struct rag_writer *w, struct parity *p) {
+    const int64_t whole = find_entry(w, PARITY_NAME, 0), step = find_entry(w, PARITY_STEP_NAME, 0);
+    p->from = FRONT_SIZE;
+    if (w->anew || whole < 0) return false;
+    const struct planned *before = &w->entries[whole];
+    p->from = entry_end(before);
+    if (step > whole) before = &w->entries[step];
+    const bool is_step = find_entry(w, "rag.signatures", 0) < 0 &&
+                         rag_parity_takes_step(w->end, p->from, entry_end(before));
+    if (is_step) p->from = entry_end(before);
+    else before = &w->entries[whole];
+    p->before = before->at;
+    return is_step;
+}
+
+/* Reserves the section's place in the table, after everything else. */
+static enum rag_status plan_parity(struct rag_writer *w, struct parity *p, bool *is_step,
                                    struct rag_fault *fault) {
     uint64_t at;
-    p->from = FRONT_SIZE;
-    for (size_t i = 0; i < w->count && !w->anew; i++)
-        if (w->entries[i].segment == 0 && strcmp(w->entries[i].name, PARITY_NAME) == 0) {
-            p->before = w->entries[i].at;
-            p->from = p->before + rag_extent(w->entries[i].size);
-        }
-    const enum rag_status status = rag_section_begin(w, PARITY_NAME, 0, 0, &at, fault);
+    *is_step = plan_range(w, p);
+    const int64_t step = find_entry(w, PARITY_STEP_NAME, 0);
+    if (!*is_step && step >= 0) remove_entry(w, (size_t)step);
+    const char *name = *is_step ? PARITY_STEP_NAME : PARITY_NAME;
+    const enum rag_status status = rag_section_begin(w, name, 0, 0, &at, fault);
     w->open = false; /* its bytes go to their places by themselves */
     p->generation = w->generation;
     p->at = w->end;
@@ -755,13 +769,14 @@ static enum rag_status write_parity(struct rag_writer *w, uint64_t created, cons
                                     size_t message_size, struct rag_fault *fault) {
     struct parity p = {0};
     uint64_t toc_size;
-    enum rag_status status = plan_parity(w, &p, fault);
+    bool is_step;
+    enum rag_status status = plan_parity(w, &p, &is_step, fault);
     if (status != RAG_OK) return status;
     w->count++;
     uint8_t *toc = make_toc(w, created, message, message_size, &toc_size);
     /* unreached: the most sections and segments that there can be make a table of 11 MiB */
     p.toc_size = toc_size > TOC_SIZE_MAX ? 0 : (uint32_t)toc_size;
-    if (!toc || !rag_parity_plan(&p, w->percent)) {
+    if (!toc || !rag_parity_plan(&p, w->percent, is_step)) {
         free(toc);
         return toc ? rag_fail(fault, RAG_LIMIT, w->end, "the file is too large for parity")
                    : rag_fail(fault, RAG_MEMORY, 0, "no memory");
@@ -807,7 +822,6 @@ enum rag_status rag_writer_commit(struct rag_writer *w, uint64_t created, const 
     enum rag_status status = check_plan(w, fault);
     if (status != RAG_OK) return status;
     if (w->loses) status = give_up_lost(w, fault);
-    if (w->percent) unlist_all(w);
     if (status == RAG_OK && w->percent)
         status = write_parity(w, created, message, message_size, fault);
     w->spoilt = true; /* from here on there is one try */

@@ -20,7 +20,7 @@
 #include "shared/bytes.h"
 #include "shared/fail.h"
 
-enum { SECTIONS_MAX = 65536 };
+enum { SECTIONS_MAX = 1 << 20 };
 
 struct rag_repair {
     uint64_t size;        /* of the file as it is */
@@ -89,16 +89,24 @@ static int64_t last_after(const struct rag_repair *r, uint64_t generation) {
     return -1;
 }
 
+/* The newest section that an intact commit lists: a step is after the section that it follows. */
+static int64_t find_listed(struct rag_repair *r, const struct rag_reader *reader) {
+    struct rag_entry e;
+    const int64_t whole = rag_reader_find(reader, PARITY_NAME, 0),
+                  step = rag_reader_find(reader, PARITY_STEP_NAME, 0);
+    const int64_t newest = step > whole ? step : whole;
+    r->lists = newest >= 0;
+    if (newest < 0) return -1;
+    rag_reader_entry(reader, (uint32_t)newest, &e);
+    return found_entry(r, &e);
+}
+
 static void choose(struct rag_repair *r, const uint8_t *bytes) {
     struct rag_reader *reader = NULL;
     uint64_t generation = 0;
     int64_t listed = -1;
     if (rag_reader_open(bytes, (size_t)r->size, 0, &reader, NULL) == RAG_OK) {
-        struct rag_entry e;
-        const int64_t i = rag_reader_find(reader, PARITY_NAME, 0);
-        if (i >= 0) rag_reader_entry(reader, (uint32_t)i, &e);
-        listed = i >= 0 ? found_entry(r, &e) : -1;
-        r->lists = i >= 0;
+        listed = find_listed(r, reader);
         generation = reader->commit.generation;
         r->opens = reader->commit.lost_generation == 0;
         rag_reader_close(reader);

@@ -13,6 +13,7 @@
 #include "shared/bytes.h"
 
 enum { HEAD_HASHED = SHARD_HASH, ROWS_LEAST = 20, SPARE = 16, GROUP_AIM = 16384 };
+enum { STEP_BLOCK = 512, STEP_ROWS_LEAST = 5, STEP_MAX = 100 << 10, STEPS_MAX = 1 << 20 };
 
 uint64_t rag_parity_size(const struct parity *p) { return (uint64_t)p->groups * p->rows * p->size; }
 
@@ -48,20 +49,43 @@ static uint32_t block_for(uint64_t size) {
     return size <= (uint64_t)16 << 20 ? 4096 : size <= (uint64_t)64 << 20 ? 8192 : 16384;
 }
 
+bool rag_parity_takes_step(uint64_t at, uint64_t from, uint64_t step_from) {
+    return at - from < STEPS_MAX && at - step_from < STEP_MAX;
+}
+
+static uint32_t rows_for(uint64_t count, unsigned percent, uint32_t least) {
+    const uint64_t rows = (count * percent + 99) / 100;
+    return rows < least ? least : (uint32_t)rows;
+}
+
+/* At least five rows, of which any two can be lost: then any contiguous KiB can be restored. It
+ * touches at most four blocks and shares, and at most two shares if anything else. */
+static void plan_step(struct parity *p, unsigned percent) {
+    p->block = STEP_BLOCK;
+    p->groups = 1;
+    p->rows = rows_for((p->at - p->from + STEP_BLOCK - 1) / STEP_BLOCK, percent, STEP_ROWS_LEAST);
+    p->quorum = (p->rows + 1) / 2;
+}
+
 /* At least twenty rows: then any contiguous 64 KiB can be restored. */
-bool rag_parity_plan(struct parity *p, unsigned percent) {
+static bool plan_whole(struct parity *p, unsigned percent) {
     const uint64_t size = p->at - p->from, most = (uint64_t)PARITY_ROWS_MAX * 100 / percent;
     const uint64_t aim = most < GROUP_AIM ? most : GROUP_AIM;
     p->block = block_for(size);
     const uint64_t blocks = (size + p->block - 1) / p->block;
     p->groups = blocks > aim ? (uint32_t)((blocks + aim - 1) / aim) : 1;
-    const uint64_t count = (blocks + p->groups - 1) / p->groups,
-                   rows = (count * percent + 99) / 100;
-    p->rows = rows < ROWS_LEAST ? ROWS_LEAST : (uint32_t)rows;
+    p->rows = rows_for((blocks + p->groups - 1) / p->groups, percent, ROWS_LEAST);
     const uint32_t third = (p->rows + 2) / 3, spared = p->rows - SPARE;
     p->quorum = third < spared ? third : spared;
+    return blocks <= (uint64_t)1 << 40;
+}
+
+bool rag_parity_plan(struct parity *p, unsigned percent, bool is_step) {
+    if (is_step) plan_step(p, percent);
     /* unreached: takes a file of 2^52 bytes */
-    if (blocks > (uint64_t)1 << 40 || !rag_parity_measure(p)) return false;
+    else if (!plan_whole(p, percent)) return false;
+    /* unreached: takes a file of 2^52 bytes */
+    if (!rag_parity_measure(p)) return false;
     p->end = p->toc_at + align_up(p->toc_size + 1, SECTION_ALIGN) + FOOTER_SIZE;
     return true;
 }

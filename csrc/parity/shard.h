@@ -34,7 +34,7 @@ enum {
     SHARD_BODY_HASH = 112,
     SHARD_HASH = 120, /* of the head up to here */
 
-    PARITY_BLOCK_LEAST = 4096,
+    PARITY_BLOCK_LEAST = 512,
     PARITY_BLOCK_MOST = 65536,
     PARITY_ROWS_MAX = 1024,
     PARITY_GROUP_MAX = 32768, /* blocks */
@@ -42,6 +42,7 @@ enum {
 
 #define SHARD_MAGIC "RAGPAR01"
 #define PARITY_NAME "rag.parity"
+#define PARITY_STEP_NAME "rag.parity.step" /* of a small commit */
 
 /* A parity section as its shards' heads describe it, and the numbers that follow from that. */
 struct parity {
@@ -66,8 +67,12 @@ struct shard {
 bool rag_parity_measure(struct parity *parity);
 
 /* Chooses block size, groups, rows and quorum for a range and a percentage, and computes the
- * rest, including `end`. */
-bool rag_parity_plan(struct parity *parity, unsigned percent);
+ * rest, including `end`. A step has smaller blocks, and fewer of them. */
+bool rag_parity_plan(struct parity *parity, unsigned percent, bool is_step);
+
+/* Whether a step may protect a commit that ends with its parity at `at`: `step_from` is the end
+ * of the newest parity section, `from` that of the newest one that is not a step. */
+bool rag_parity_takes_step(uint64_t at, uint64_t from, uint64_t step_from);
 
 /* Whether two heads describe the same section. */
 bool rag_parity_same(const struct parity *a, const struct parity *b);

@@ -61,6 +61,7 @@ COMPACTION = {
     "rag.origin": "kept",
     "rag.frequencies": "kept",
     "rag.parity": "rebuilt",
+    "rag.parity.step": "dropped",
     "rag.seal": "dropped",
     "rag.signatures": "dropped",
 }
@@ -69,7 +70,7 @@ COMPACTION = {
 DROPPED_BY_EDITS = ("rag.merged", "rag.origin", "rag.seal", "rag.signatures")
 
 # Sections that no signature covers.
-UNSIGNED = ("rag.parity", "rag.seal", "rag.signatures")
+UNSIGNED = ("rag.parity", "rag.parity.step", "rag.seal", "rag.signatures")
 
 # Sections that are fetched before the first question if they are small.
 PREFETCHED = (

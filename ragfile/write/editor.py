@@ -44,7 +44,7 @@ from ragfile.write.stale_documents import StaleDocuments
 from ragfile.write.writer import parity_record
 
 BATCH = 512
-PARITY, MERGED = "rag.parity", "rag.merged"
+PARITY, MERGED = ("rag.parity", "rag.parity.step"), "rag.merged"
 LISTED_FROM = 4  # segments; see Editor._is_listed
 NUMBER = 2  # the kind of number keys in a column
 
@@ -513,7 +513,7 @@ class Editor(Transaction):
         self.draft.write_rest()
         self.stale.write(self.draft.file, stale)
         is_protected = "parity" in self.draft.record
-        for name in (*DROPPED_BY_EDITS, *(() if is_protected else (PARITY,))):
+        for name in (*DROPPED_BY_EDITS, *(() if is_protected else PARITY)):
             if self.archive.file.reader.has(name):
                 self.draft.file.drop(name)
         if self.removals.merged:
@@ -522,12 +522,11 @@ class Editor(Transaction):
     def _is_listed(self) -> bool:
         """Return whether the table should have one entry for the new segment.
 
-        Versions without `rag.sections` refuse such a file, so files of few segments have none. Parity
-        restores tables, but not these lists.
+        Versions without `rag.sections` refuse such a file, so files of few segments have none.
         """
         segments = self.archive.segments
-        return "parity" not in self.draft.record and (
-            len(segments) >= LISTED_FROM or any(segment.has("rag.sections") for segment in segments)
+        return len(segments) >= LISTED_FROM or any(
+            segment.has("rag.sections") for segment in segments
         )
 
     def _note_past(self) -> None:

@@ -36,7 +36,7 @@ LEAST = 256 << 10  # bytes: smaller files stay as they are
 STEP = 1.05  # files are looked at, again and again, when they have grown by this factor
 PATIENCE = 1.0  # seconds to wait for writers that came first
 LIST = "rag.sections"  # ends with the first section of its own that is dropped
-LEFT_OUT = ("rag.parity", "rag.merged")  # made again by each commit
+LEFT_OUT = ("rag.parity", "rag.parity.step", "rag.merged")  # made again by each commit
 
 Key = tuple[str, int]  # a section's name and segment
 

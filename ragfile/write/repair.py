@@ -24,7 +24,7 @@ from ragfile.ground.urls import is_dataset, local_file
 from ragfile.search.file_rows import rows_over
 from ragfile.types import SectionEntry, StrPath
 
-PARITY = "rag.parity"
+PARITY, STEP = "rag.parity", "rag.parity.step"
 FAULTS = 1000  # as many as verify() lists
 NO_SECTION = ""
 
@@ -242,13 +242,16 @@ def _beyond(report: RepairReport) -> str:
 
 def parity_faults(mapped: _core.Map) -> list[tuple[str, int, str, str]]:
     """Return the faults of an otherwise intact file whose parity does not match its bytes."""
-    entry = _core.Reader(mapped).entry(PARITY)
-    if entry is None:
+    reader = _core.Reader(mapped)
+    listed = [entry for entry in map(reader.entry, (PARITY, STEP)) if entry is not None]
+    if not listed:
         return []
+    newest = max(listed, key=lambda entry: entry["at"])
+    name, at = newest["name"], newest["at"]
     try:
         found = _core.Repair(mapped)
         wrong = [place for places in found.run(_core.Copy(mapped.path), True) for place in places]
     except FormatError as error:
-        return [(type(error).__name__, entry["at"], str(error), PARITY)]
+        return [(type(error).__name__, at, str(error), name)]
     what = "the parity does not match the bytes that it protects"
-    return [(CorruptError.__name__, at, what, PARITY) for at, _ in wrong[:FAULTS]]
+    return [(CorruptError.__name__, place, what, name) for place, _ in wrong[:FAULTS]]

@@ -90,9 +90,13 @@ def test_the_second_reader_repairs_files_that_the_package_made(tmp_path):
         writer.commit(generation, f"commit {generation}")
     whole = path.read_bytes()
     assert SLOW.check(whole)
-    for at in rng.sample(range(len(whole)), 4):
+    first, *steps = SLOW.heads(whole)
+    assert [head["block"] for head in steps] == [512, 512]
+    places = [(at, 30000) for at in rng.sample(range(first["end"] - 30000), 2)]
+    places += [(at, 1024) for at in rng.sample(range(first["end"], len(whole)), 4)]
+    for at, size in places:
         data = bytearray(whole)
-        data[at : at + 30000] = rng.randbytes(len(data[at : at + 30000]))
+        data[at : at + size] = rng.randbytes(len(data[at : at + size]))
         assert SLOW.repaired(bytes(data)) == whole, at
 
 

@@ -73,14 +73,57 @@ def invert(path, *places):
 # ----------------------------------------------------------------------------------- what comes back
 
 
-def test_64_kib_anywhere_come_back(kb):
+def steps_from(path):
+    """Return the end of the newest parity that is no step: steps protect the commits after it."""
+    with ragfile.open(path) as rf:
+        entry = next(e for e in rf.file.entries if e["name"] == "rag.parity")
+    return entry["at"] + entry["extent"]
+
+
+def test_64_kib_anywhere_come_back_before_the_newest_small_commits(kb):
     whole = kb.read_bytes()
-    for at in range(0, len(whole), 13337):
+    for at in range(0, steps_from(kb) - BLOCK, 13337):
         damage(kb, (at, BLOCK))
         report = ragfile.repair(kb)
         assert kb.read_bytes() == whole, at
         assert report.is_written
         assert report.restored
+
+
+def test_a_kib_anywhere_comes_back_in_the_newest_small_commits(kb):
+    whole, rng = kb.read_bytes(), random.Random(2)
+    for at in range(steps_from(kb) - 1024, len(whole), 331):
+        damage(kb, (at, 1024), fill=rng.randbytes)
+        ragfile.repair(kb)
+        assert kb.read_bytes() == whole, at
+
+
+def test_a_mebibyte_of_small_commits_is_protected_like_a_large_one(tmp_path):
+    path, rng, ends = tmp_path / "kb.ragfile", random.Random(8), []
+    for generation in range(20):
+        writer = _core.FileWriter.edit(path) if generation else _core.FileWriter.create(path)
+        writer.parity(2)
+        writer.add(f"part{generation}", rng.randbytes(60_000))
+        writer.commit()
+        ends.append(steps_from(path))
+    whole = path.read_bytes()
+    assert 1 < len(set(ends)) < 4
+    for at in range(ends[0], ends[-1] - BLOCK, 83_000):
+        damage(path, (at, BLOCK), fill=rng.randbytes)
+        ragfile.repair(path)
+        assert path.read_bytes() == whole, at
+
+
+def test_a_commit_of_one_record_with_parity_writes_less_than_12_kb(tmp_path):
+    path = tmp_path / "memory.ragfile"
+    ragfile.create(path, dim=256, parity=5).close()
+    grown = []
+    for i in range(24):
+        before = path.stat().st_size
+        with ragfile.edit(path, created=i) as w:
+            w.add_documents([page(i, 25)], [[random.Random(i).random() for _ in range(256)]])
+        grown.append(path.stat().st_size - before)
+    assert sorted(grown)[len(grown) // 2] < 12_000
 
 
 def test_the_newest_footer_is_reported_when_nothing_of_it_is_left_and_comes_back(kb):
@@ -172,6 +215,8 @@ def test_random_damage_of_random_histories_comes_back(tmp_path_factory, data):
     for _ in range(3):
         at = rng.choice((0, len(whole) - 64, rng.randrange(len(whole))))
         size = rng.choice((1, 64, 4096, BLOCK))
+        if at + size > steps_from(path):
+            size = min(size, 1024)
         flips = [(at, size)] if rng.random() < 0.5 else [(at + rng.randrange(size), 1)]
         damage(path, *flips, fill=rng.randbytes)
         ragfile.repair(path)
@@ -237,12 +282,13 @@ def test_several_groups_come_back_after_a_burst(tmp_path):
 # ------------------------------------------------------------------------------------- what is refused
 
 
-def test_damage_beyond_parity_is_refused_and_the_file_stays_as_it_is(kb):
+def test_damage_beyond_parity_is_refused_and_the_file_stays_as_it_is(tmp_path):
+    kb = make(tmp_path / "kb.ragfile")
     places = sections(kb)
     text = places["rag.text"]
     entry = places["vector"]
     damage(kb, (entry["at"], text["at"] + text["extent"] - entry["at"] + 60000))
-    damage(kb, (kb.stat().st_size // 2, 90000), fill=random.Random(1).randbytes)
+    damage(kb, (kb.stat().st_size - 40000, 30000), fill=random.Random(1).randbytes)
     broken = kb.read_bytes()
     with pytest.raises(ragfile.CorruptError, match="more is damaged than its parity brings back"):
         ragfile.repair(kb)

@@ -13,6 +13,7 @@ from checks import compare_readers  # noqa: F401 - imports spec/reader.py
 from hypothesis import given, settings
 from oracles import handmade
 from servers.range_server import RangeServer
+from spec.test_parity import SLOW
 from write.test_editor import Letters
 from write.test_segment_merges import answers, built, grown, memory, segments
 
@@ -20,6 +21,7 @@ import ragfile
 from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.ground.signing_keys import new_key
+from ragfile.write import old_generations
 from ragfile.write.old_generations import GenerationCopy
 
 LIST = "rag.sections"
@@ -85,25 +87,34 @@ def test_compaction_leaves_no_lists(tmp_path):
     assert path.read_bytes()[:4096].count(LIST.encode()) == 0
 
 
-def test_parity_lists_everything_in_the_table_and_repairs_it(tmp_path):
+@pytest.mark.parametrize("damaged", ["vector", LIST])
+def test_parity_restores_lists_and_listed_sections(tmp_path, damaged):
     path = grown(tmp_path / "a.ragfile", 20)
-    assert listed(path)
     change(path, parity=20)
-    assert not listed(path)
-    assert ragfile.verify(path)[0] == []
     change(path)
-    assert not listed(path)
-    whole = answers(path)
-    data = bytearray(path.read_bytes())
-    entry = max(
-        _core.Reader(_core.Map(path)).entries, key=lambda e: e["size"] * (e["name"] == "vector")
-    )
-    data[entry["at"] + 70] ^= 255
-    path.write_bytes(data)
-    assert ragfile.verify(path)[0]
+    assert listed(path)
+    whole, found = path.read_bytes(), answers(path)
+    entries = [e for e in _core.Reader(_core.Map(path)).entries if e["name"] == damaged]
+    for entry in entries:
+        data = bytearray(whole)
+        data[entry["at"] + 10] ^= 255
+        path.write_bytes(data)
+        assert ragfile.repair(path).restored
+        assert path.read_bytes() == whole
+    assert answers(path) == found
+
+
+def test_parity_restores_the_front_page_of_a_file_that_begins_with_lists(tmp_path):
+    path = grown(tmp_path / "a.ragfile", 20)
+    change(path, parity=5, keep=1)
+    assert old_generations.drop_older(path, 1)
+    assert listed(path)
+    whole = path.read_bytes()
+    path.write_bytes(bytes(4096) + whole[4096:])
     ragfile.repair(path)
-    assert ragfile.verify(path)[0] == []
-    assert answers(path) == whole
+    assert path.read_bytes() == whole
+    path.write_bytes(bytes(4096) + whole[4096:])
+    assert SLOW.repaired(path.read_bytes()) == whole
 
 
 def forged(data, entry, raw):

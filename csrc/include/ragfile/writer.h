@@ -52,8 +52,7 @@ enum rag_status rag_section_drop(struct rag_writer *writer, const char *name, ui
                                  struct rag_fault *fault);
 
 /* Writes the list (rag.sections) of the sections of a segment that this commit wrote last, one
- * after the other: tables then have one entry for them. Not in a commit with parity. RAG_ARGUMENT
- * if there are none. */
+ * after the other: tables then have one entry for them. RAG_ARGUMENT if there are none. */
 enum rag_status rag_writer_list(struct rag_writer *writer, uint32_t segment,
                                 struct rag_fault *fault);
 
@@ -65,7 +64,7 @@ enum rag_status rag_writer_small_blocks(struct rag_writer *writer, uint32_t segm
 
 /* Adds parity to the commit, `percent` (1 to 100) of its size, or none for 0
  * (spec/parts/parity.md). Bytes that older parity sections protect are left to these, unless
- * `anew`. */
+ * `anew`. A small commit after a protected one gets a step: less parity, against less damage. */
 void rag_writer_parity(struct rag_writer *writer, unsigned percent, bool anew);
 
 /* Makes the commit durable and visible, all or nothing. Afterwards only discard may be called. */

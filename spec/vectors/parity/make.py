@@ -1,6 +1,6 @@
 """Generate the files of this folder: `python spec/vectors/parity/make.py`.
 
-Two files are stored whole, the others as changes of them. They are assembled by hand
+Three files are stored whole, the others as changes of them. They are assembled by hand
 (tests/oracles/handmade.py), with the parity of the second reader (spec/parity.py), and use nothing
 of the package. The expected repairs are listed here, and the second reader must agree.
 """
@@ -24,12 +24,13 @@ BAR = ("bar", TEXT)
 CHANGED = ("foo", b"hello again")
 
 
-def built(*commits, lie=None, **numbers):
+def built(*commits, lie=None, steps=(), **numbers):
     """The file of these lists of sections. lie(head, section) changes a parity section.
 
-    numbers are fields of its head that differ from the recommended ones.
+    Generations in `steps` are protected by a step. numbers are fields of the other heads that
+    differ from the recommended ones.
     """
-    image, kept, before = Image(), [], None
+    image, kept, before, whole = Image(), [], None, None
     for generation, sections in enumerate(commits, 1):
         table = Table(generation, len(image.data))
         for name, content in sections:
@@ -37,20 +38,24 @@ def built(*commits, lie=None, **numbers):
             kept = [e for e in kept if e.name != name]
             kept.append(Entry(name, at, size, digest, generation=generation))
         at = len(image.data)
-        entry = Entry("rag.parity", at, 0, 0, generation=generation)
-        kept = [*(e for e in kept if e.name != "rag.parity"), entry]
+        is_step = generation in steps
+        entry = Entry("rag.parity" + ".step" * is_step, at, 0, 0, generation=generation)
+        stays = ("rag.parity",) if is_step else ()
+        kept = [e for e in kept if e.name in stays or not e.name.startswith("rag.parity")]
+        kept.append(entry)
         table.entries = kept
-        start = before["toc_at"] if before else 4096
-        head = parity.planned(
-            at, start, len(table.pack()), 2, generation=generation, previous=image.previous,
-            identity=image.identity, before=before["at"] if before else 0, **numbers,
+        after = before if is_step else whole
+        head = (parity.step if is_step else parity.planned)(
+            at, after["toc_at"] if after else 4096, len(table.pack()), 2, generation=generation,
+            previous=image.previous, identity=image.identity, before=after["at"] if after else 0,
+            **({} if is_step else numbers),
         )  # fmt: skip
         entry.items = head["groups"] * head["rows"]
         entry.size = entry.items * head["size"]
         raw = parity.section(bytes(image.data), head, table.pack())
         _, _, entry.hash = image.put(lie(head, raw) if lie else raw)
         image.seal(table)
-        before = head
+        before, whole = head, whole if is_step else head
     return image.bytes()
 
 
@@ -92,7 +97,14 @@ def cases():
         built([FOO, BAR]),
         built([FOO, BAR], [CHANGED], [("more", TEXT[:5000])], rows=4, quorum=2),
     )
+    more = [("more", TEXT[:1500])], [("less", TEXT[:300])], [FOO], [("last", TEXT[:600])]
+    steps = built([FOO, BAR], *more, steps=(2, 3, 5), rows=4, quorum=2)
+    silent = built(
+        [FOO, BAR], more[0], steps=(2,), rows=4, quorum=2,
+        lie=lambda head, raw: raw if head["block"] >= 4096 else bytes(len(raw)),
+    )  # fmt: skip
     end, share = len(three), parity.heads(three)[-1]
+    first, second, third, _, last = parity.heads(steps)
     return {
         "one": (one, "one", "one commit"),
         "three": (three, "three", "three commits"),
@@ -109,6 +121,27 @@ def cases():
         "three-shares": (
             damaged(three, (share["at"], 2 * share["size"])), "three", "two of four shares",
         ),
+        "steps": (steps, "steps", "steps in generations 2, 3 and 5"),
+        "steps-data": (
+            damaged(steps, (last["from"] + 5000, 1024)), "steps", "a KiB that a step protects",
+        ),
+        "steps-share": (
+            damaged(steps, (last["at"] - 300, 1024)), "steps", "a KiB across a step's first share",
+        ),
+        "steps-end": (damaged(steps, (len(steps) - 1024, 1024)), "steps", "the last KiB"),
+        "steps-past": (
+            damaged(steps, (second["at"], third["at"] - second["at"])), "steps",
+            "a step and a commit that the section after it protects",
+        ),
+        "steps-front": (
+            damaged(steps, (0, 4096), (first["at"] + 10000, 4096)), "steps",
+            "the front page and two of four shares",
+        ),
+        "steps-beyond": (
+            damaged(steps, (last["at"], 3 * last["size"]), (last["from"] + 700, 10)), None,
+            "a byte, and more of the newest step's shares than can be lost",
+        ),
+        "steps-without": (silent, None, "a step without a share"),
         "one-beyond": (
             damaged(one, (4096, 9100), (parity.heads(one)[0]["at"], 18 * 4096)), None,
             "three blocks, and all but two shares",
@@ -181,7 +214,7 @@ def files():
     return made
 
 
-WHOLE = ("three", "one")
+WHOLE = ("three", "steps", "one")
 
 if __name__ == "__main__":
     for name, data in files().items():
