@@ -35,7 +35,7 @@ web:                  ## build what `ragfile site` needs: the core for browsers 
 docs: web             ## build the website in build/site; needs pip install -e ".[docs]"
 	rm -rf build/pages build/site && mkdir -p build/pages
 	tar cf - *.md LICENSE docs spec csrc/README.md csrc/example.c bench/*.md bench/*.py | tar xf - -C build/pages
-	cd build/pages && $(abspath $(PY)) -m ragfile build *.md docs spec -o ../docs.ragfile --for web --embedder none
+	cd build/pages && $(abspath $(PY)) -m ragfile build . --include '*.md' --exclude bench/ --exclude csrc/ --exclude spec/vectors/ -o ../docs.ragfile --for web --embedder none
 	$(PY) -m ragfile site build/docs.ragfile -o build/pages/ask --title "ragfile's documentation"
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build
 	! grep -rlE '<(script|link)[^>]*(src|href)="?https?://' build/site --include='*.html'

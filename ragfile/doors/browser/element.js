@@ -1,7 +1,8 @@
 /* <ragfile-search src="kb.ragfile" link="/docs/{page}/"></ragfile-search>
 
 A search field for an existing site. Attributes: src; link, the target of a result, with {id}, {page}
-(the id without its suffix and without /index), {source} and {start} replaced; k (8); mode ("bm25",
+(the id without its suffix and without /index), {path} (the id without its suffix, with index for
+README), {source} and {start} replaced; k (8); mode ("bm25",
 which loads no model; "hybrid" with `model`); model, the URL of the model; placeholder; base, which
 is put before links. Style it with CSS variables: --ragfile-font, --ragfile-text, --ragfile-muted,
 --ragfile-background, --ragfile-border, --ragfile-accent, --ragfile-mark, --ragfile-width.
@@ -137,15 +138,16 @@ export class RagfileSearch extends HTMLElement {
   }
 
   link({ doc_id: id, source, start }) {
-    const page = id
+    const path = id
       .replace(/\.(md|mdx|markdown|rst|html?|txt|ipynb)$/i, "")
-      .replace(/(^|\/)(index|README)$/i, "$1");
-    const values = { id, page, source, start: `${start}` };
-    const path = (this.getAttribute("link") ?? "{id}").replace(/\{(\w+)\}/g, (all, name) =>
+      .replace(/(^|\/)README$/i, "$1index");
+    const page = path.replace(/(^|\/)index$/i, "$1");
+    const values = { id, page, path, source, start: `${start}` };
+    const target = (this.getAttribute("link") ?? "{id}").replace(/\{(\w+)\}/g, (all, name) =>
       name in values ? values[name].split("/").map(encodeURIComponent).join("/") : all,
     );
     const base = new URL(this.getAttribute("base") ?? "", document.baseURI);
-    const url = new URL(path.replace(/([^:])\/{2,}/g, "$1/"), base);
+    const url = new URL(target.replace(/([^:])\/{2,}/g, "$1/"), base);
     return ["http:", "https:"].includes(url.protocol) ? url.href : "#";
   }
 

@@ -85,7 +85,7 @@ def test_sphinx(browser, tmp_path):
         'html_sidebars = {"**": ["ragfile.html", "globaltoc.html"]}\n'
     )
     (docs / "templates").mkdir()
-    element = ELEMENT.format("{{ pathto('', 1) }}", "{page}.html")
+    element = ELEMENT.format("{{ pathto('', 1) }}", "{path}.html")
     (docs / "templates/ragfile.html").write_text(
         '<script type="module" src="{{ pathto(\'search/ragfile/element.js\', 1) }}"></script>\n'
         + element.replace("<ragfile-search", "<ragfile-search base=\"{{ pathto('', 1) or './' }}\"")
