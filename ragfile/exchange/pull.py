@@ -18,7 +18,7 @@ from urllib.parse import unquote, urlsplit
 from ragfile import _core
 from ragfile.embedding.protocol import same_model
 from ragfile.errors import ConflictError, CorruptError, FormatError, ModelError, SignatureError
-from ragfile.file.config import read_config
+from ragfile.file.config import config_of, footer_hash, has_in_past
 from ragfile.file.container import TAIL
 from ragfile.file.signatures import require, signatures
 from ragfile.ground.atomic_replace import CHUNK, replace_with, spare_unless_ragfile
@@ -79,7 +79,7 @@ def pull(
 
     Raises:
         ConflictError: The local file is not an earlier state of the remote one: it was changed here, or
-            the remote one was rebuilt or compacted, or has dropped its older generations.
+            the remote one was rebuilt or compacted, or has dropped the last 256 generations since.
         ModelError: The files have different embedding models.
         LockedError: Another writer holds the local file.
         SignatureError: None of the trusted keys signed the file, or the local file is signed and no
@@ -181,6 +181,7 @@ class _Pull:
         self.size = _end_of_commits(self.remote)  # a commit in progress may follow
         self._local_size = 0 if local is None else _end_of_commits(local)
         self._continues = local is not None and self._is_earlier(local)
+        self._is_known = self._continues or (local is not None and self._is_past(local))
 
     @property
     def is_equal(self) -> bool:
@@ -202,6 +203,13 @@ class _Pull:
         ends_so = bytes(memoryview(local)[end - FOOTER : end])
         return self.remote.read(end - FOOTER, FOOTER) == ends_so
 
+    def _is_past(self, local: _core.Map) -> bool:
+        """Return whether the remote file had the local file's newest commit before it dropped some."""
+        with suppress(FormatError):  # a damaged local file is none of them
+            name = footer_hash(memoryview(local), _core.Reader(local))
+            return has_in_past(config_of(_core.Reader(self.remote), self.remote.path), name)
+        return False
+
     def check_replaces(self, local: _core.Map, path: str, replace: bool) -> str | None:
         """Return the name of the local file's model if the remote one has another.
 
@@ -220,10 +228,10 @@ class _Pull:
                 f"{path} was built with {_name(before) or 'no model'}, the remote file with "
                 f"{_name(after) or 'none'}; replace=True (--replace) takes the new model"
             )
-        if not self._continues and not replace:
+        if not self._is_known and not replace:
             raise ConflictError(
                 f"{path} is not an earlier state of {self.remote.path}: it was changed here, or the "
-                "other was rebuilt or compacted, or dropped its past (keep=); replace=True "
+                "other was rebuilt or compacted, or dropped more than 256 commits since (keep=); replace=True "
                 "(--replace) gives up the local file"
             )
         return _name(before) if is_other else None
@@ -280,8 +288,4 @@ def _name(model: dict[str, Any]) -> str:
 
 
 def _model_of(reader: _core.Reader, path: str) -> dict[str, Any]:  # Any: JSON
-    section = reader.section("rag.config")
-    if section is None:
-        return {}
-    section.check()
-    return read_config(bytes(section), path).get("model") or {}
+    return config_of(reader, path).get("model") or {}

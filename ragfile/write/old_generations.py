@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 ALL, NEWEST = "all", 1  # of the choices for keep=
 LEAST = 256 << 10  # bytes: smaller files stay as they are
 STEP = 1.05  # files are looked at, again and again, when they have grown by this factor
+PAST_MOST = 256  # generations that the field `past` of rag.config names
 PATIENCE = 1.0  # seconds to wait for writers that came first
 LIST = "rag.sections"  # ends with the first section of its own that is dropped
 LEFT_OUT = ("rag.parity", "rag.parity.step", "rag.merged")  # made again by each commit
@@ -127,9 +128,8 @@ class Past:
     def __init__(self, file: _core.FileWriter, path: str, keep: int | str) -> None:
         self._file, self._path = file, path
         newest = file.take_reader()
-        last = newest.commit["generation"]
+        self._newest = newest
         self._kept = kept_generations(newest, keep)[::-1]
-        self._first = config.first_generation(newest, path) + last - len(self._kept)
 
     def is_too_large(self) -> bool:
         """Return whether the file is too large for what it keeps, and dropping the rest is possible."""
@@ -148,7 +148,7 @@ class Past:
         """Replace the file by one with the kept generations alone."""
         if len(self._kept) == 1:
             with closing(self._file.replacement()) as made:
-                GenerationCopy(self._first).add(made, self._kept[0])
+                self._copy().add(made, self._kept[0])
             return
         with system.temporary_folder() as folder:
             kept = os.path.join(folder, "kept.ragfile")
@@ -158,19 +158,35 @@ class Past:
                 replacement.publish(is_held=True)
 
     def _write(self, path: str) -> None:
-        copy = GenerationCopy(self._first)
+        copy = self._copy()
         for reader in self._kept:
             is_first = reader is self._kept[0]
             made = _core.FileWriter.create(path) if is_first else _core.FileWriter.edit(path)
             with closing(made):
                 copy.add(made, reader)
 
+    def _copy(self) -> GenerationCopy:
+        record, last = config.config_of(self._newest, self._path), self._newest.commit["generation"]
+        first: int = record.get("first_generation", 1)
+        past = record.get("past", "") + "".join(self._names())
+        return GenerationCopy(first + last - len(self._kept), past[-PAST_MOST * config.PAST_DIGITS :])
+
+    def _names(self) -> list[str]:
+        """Return the names of the newest generations for the field `past`, oldest first."""
+        reader, data = self._newest, memoryview(self._newest.owner)
+        names = [config.footer_hash(data, reader)]
+        while reader.commit["generation"] > 1 and len(names) < PAST_MOST:
+            reader = reader.previous()
+            names.append(config.footer_hash(data, reader))
+        return names[::-1]
+
 
 class GenerationCopy:
     """A new file that receives generation after generation of another one."""
 
-    def __init__(self, first_generation: int) -> None:
+    def __init__(self, first_generation: int, past: str = "") -> None:
         self._first = first_generation
+        self._past = past
         self._held: dict[Key, int] = {}  # where the other file has the sections of the last commit
         self._segments: dict[int, _core.SegmentRecord] = {}
         self._next_segment = 1
@@ -240,6 +256,8 @@ class GenerationCopy:
         record = json.loads(raw)
         if self._first > 1:
             record["first_generation"] = self._first
+        if self._past:
+            record["past"] = self._past
         return json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
 
 

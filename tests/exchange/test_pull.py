@@ -18,6 +18,7 @@ from ragfile.errors import (
     RemoteError,
     SignatureError,
 )
+from ragfile.write import old_generations
 
 pytest.importorskip("httpx2", reason="the http extra is not installed")
 
@@ -118,6 +119,74 @@ def test_a_compacted_file_costs_the_blocks_that_are_new(server, there, tmp_path)
     assert (
         report.fetched < 0.6 * report.size
     )  # rows of later ids leave the first vectors as they are
+
+
+def _grow_and_drop(path, commits, first):
+    """Commit some times, and drop all generations but the newest."""
+    for i in range(first, first + commits):
+        with ragfile.edit(path, keep=1) as w:
+            w.add(_documents(ROWS + i, 1), _vectors(i, 1))
+    assert old_generations.drop_older(path, 1)
+
+
+def test_a_copy_of_a_dropped_generation_is_an_earlier_state(server, there, tmp_path):
+    """It is one that was dropped, one that was kept, and one from before two droppings."""
+    here = [tmp_path / f"{name}.ragfile" for name in ("dropped", "kept", "long_ago")]
+    ragfile.pull(server.url("kb.ragfile"), here[0])
+    ragfile.pull(server.url("kb.ragfile"), here[2])
+    with ragfile.edit(there, keep=1) as w:
+        w.add(_documents(ROWS, 1), _vectors(0, 1))
+    _publish(server, there)
+    ragfile.pull(server.url("kb.ragfile"), here[1])
+    assert old_generations.drop_older(there, 1)
+    _publish(server, there)
+    for path in here[:2]:
+        report = ragfile.pull(server.url("kb.ragfile"), path)
+        assert path.read_bytes() == there.read_bytes()
+        assert report.fetched < 0.2 * report.size
+    _grow_and_drop(there, 2, 1)
+    _publish(server, there)
+    assert ragfile.pull(server.url("kb.ragfile"), here[2]).generation == 1
+    assert here[2].read_bytes() == there.read_bytes()
+    assert ragfile.verify(there)[0] == []
+
+
+def test_a_copy_that_was_changed_here_is_none_of_the_dropped_generations(server, there, tmp_path):
+    here = tmp_path / "kb.ragfile"
+    ragfile.pull(server.url("kb.ragfile"), here)
+    _grow_and_drop(there, 3, 0)
+    _publish(server, there)
+    with ragfile.edit(here) as w:
+        w.add(_documents(ROWS, 1), _vectors(9, 1))
+    before = here.read_bytes()
+    with pytest.raises(ConflictError, match="not an earlier state"):
+        ragfile.pull(server.url("kb.ragfile"), here)
+    assert here.read_bytes() == before
+
+
+def test_a_file_remembers_so_many_dropped_generations(server, there, tmp_path, monkeypatch):
+    monkeypatch.setattr(old_generations, "PAST_MOST", 4)
+    first, fourth = tmp_path / "1.ragfile", tmp_path / "4.ragfile"
+    ragfile.pull(server.url("kb.ragfile"), first)
+    for i in range(4):
+        with ragfile.edit(there, keep=1) as w:
+            w.add(_documents(ROWS + i, 1), _vectors(i, 1))
+        if i == 2:
+            _publish(server, there)
+            ragfile.pull(server.url("kb.ragfile"), fourth)
+    assert old_generations.drop_older(there, 1)
+    _publish(server, there)
+    assert len(ragfile.open(there).file.config["past"]) == 4 * 16
+    assert ragfile.pull(server.url("kb.ragfile"), fourth).is_changed
+    with pytest.raises(ConflictError, match="dropped more than 256"):
+        ragfile.pull(server.url("kb.ragfile"), first)
+
+
+def test_compaction_forgets_the_dropped_generations(there):
+    _grow_and_drop(there, 2, 0)
+    assert ragfile.open(there).file.config["past"]
+    ragfile.compact(there)
+    assert "past" not in ragfile.open(there).file.config
 
 
 def test_an_open_reader_keeps_the_old_file_until_it_refreshes(server, there, tmp_path):
