@@ -169,7 +169,9 @@ class Past:
         record, last = config.config_of(self._newest, self._path), self._newest.commit["generation"]
         first: int = record.get("first_generation", 1)
         past = record.get("past", "") + "".join(self._names())
-        return GenerationCopy(first + last - len(self._kept), past[-PAST_MOST * config.PAST_DIGITS :])
+        return GenerationCopy(
+            first + last - len(self._kept), past[-PAST_MOST * config.PAST_DIGITS :]
+        )
 
     def _names(self) -> list[str]:
         """Return the names of the newest generations for the field `past`, oldest first."""
