@@ -28,6 +28,7 @@ def steps(args, kb):
     yield "filters", ["filters.py", *data, "--json"]
     yield "batches", ["batches_and_loops.py", kb, *args.questions, "--json"]
     yield "service", ["service.py", kb, *args.questions, "--json"]
+    yield "question_steps", ["question_steps.py", kb, args.questions[-1], "--json"]
     yield "bm25_build", ["bm25.py", "build", "--passages", args.passages]
     yield "bm25", ["bm25.py", "query", "--short", args.questions[0], "--long", args.questions[-1]]
     yield "pipeline", ["pipeline.py", args.passages, args.questions[0], args.questions[-1]]

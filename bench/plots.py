@@ -1,12 +1,13 @@
 """Draw the results of the benchmarks: python bench/plots.py FOLDER OUT
 
-FOLDER has the JSON that `make -C bench every` keeps; each file becomes an SVG in OUT. Needs only
-Python.
+FOLDER has the JSON that `make -C bench every` keeps; each file becomes an SVG in OUT. The bars of other
+engines are those of README's table of speed. Needs only Python.
 """
 
 import argparse
 import json
 import math
+import re
 from html import escape
 from pathlib import Path
 
@@ -71,9 +72,65 @@ def curves(title, across, up, series):
             f'<rect x="{WIDTH - RIGHT + 14}" y="{row - 9}" width="12" height="10" fill="{colour}"/>'
         )
         parts.append(text(WIDTH - RIGHT + 32, row, name, "start"))
-    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" font-family="sans-serif">'
+    return picture(parts, HEIGHT)
+
+
+def picture(parts, height):
+    head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif">'
     body = "\n".join(parts)
-    return f'{head}\n<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>\n{body}\n</svg>\n'
+    return f'{head}\n<rect width="{WIDTH}" height="{height}" fill="white"/>\n{body}\n</svg>\n'
+
+
+def bars(tables, margin=170):
+    """Return an SVG of {title: [(name, value), …]}: bars on a logarithmic axis for each title, the first in colour."""
+    parts, row = [], 0
+    for title, values in tables.items():
+        x = Axis([value for _, value in values], margin, WIDTH - 70)
+        parts.append(text(8, row + 26, title, "start", 14))
+        for i, (name, value) in enumerate(values):
+            top, end = row + 38 + 22 * i, max(x.at(value), margin + 3)
+            colour = COLOURS[0] if i == 0 else "#8c959f"
+            parts += [text(margin - 8, top + 12, name, "end")]
+            parts += [
+                f'<rect x="{margin}" y="{top}" width="{end - margin:.1f}" height="16" fill="{colour}"/>'
+            ]
+            parts += [text(end + 6, top + 12, f"{value:,g}", "start")]
+        row += 50 + 22 * len(values)
+    parts.append(text(WIDTH - 8, row + 8, "exact engines; logarithmic axes; shorter is faster", "end", 11))
+    return picture(parts, row + 20)
+
+
+def of_readme(readme):
+    """Return the picture of README's table of speed: each question's exact engines, fastest first."""
+    tables = {}
+    for line in re.findall(r"^\| the 10 .*$|^\| 12 passages .*$", readme, re.MULTILINE):
+        question, ours, others, _ = (cell.strip() for cell in line.strip("|").split("|"))
+        peers = re.findall(r"([A-Za-z][^,;:]*?) ([\d,]+(?:\.\d+)?)(?=, |$)", others)
+        named = [("ragfile", ours.strip("*")), *peers]
+        tables[question] = [(name, float(value.replace(",", ""))) for name, value in named]
+    return bars(tables)
+
+
+STEPS = {
+    "filter": "filter", "embed": "embed the question", "bm25": "search by words",
+    "vector": "search by vectors", "fuse": "fuse and rank", "fetch": "read the passages",
+}  # fmt: skip
+
+
+def of_question_steps(found):
+    """Return one bar as long as the question, divided into its steps."""
+    stages = {words: found["stages"][name] for name, words in STEPS.items()}
+    total, at, parts = sum(stages.values()), 10.0, []
+    title = f"One hybrid question over {found['passages']:,} passages: {total:.2f} ms"
+    parts.append(text(10, 24, title, "start", 15))
+    for i, (name, spent) in enumerate(stages.items()):
+        colour, width = COLOURS[i % len(COLOURS)], (WIDTH - 20) * spent / total
+        parts.append(f'<rect x="{at:.1f}" y="40" width="{width:.1f}" height="34" fill="{colour}"/>')
+        column, row = 10 + 235 * (i % 3), 96 + 22 * (i // 3)
+        parts.append(f'<rect x="{column}" y="{row - 10}" width="12" height="12" fill="{colour}"/>')
+        parts.append(text(column + 18, row, f"{name}: {1000 * spent:,.0f} µs", "start"))
+        at += width
+    return picture(parts, 132)
 
 
 def of_filters(found):
@@ -113,7 +170,7 @@ def of_small_commits(found):
 
 DRAWN = {
     "filters": of_filters, "vectors_own": of_vectors_own, "service": of_service,
-    "small_commits": of_small_commits,
+    "small_commits": of_small_commits, "question_steps": of_question_steps,
 }  # fmt: skip
 
 
@@ -128,6 +185,8 @@ def main():
         if measured.exists():
             (args.out / f"bench-{name}.svg").write_text(draw(json.loads(measured.read_text())))
             print(args.out / f"bench-{name}.svg")
+    readme = Path(__file__).parent.parent / "README.md"
+    (args.out / "bench-peers.svg").write_text(of_readme(readme.read_text("utf-8")))
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ import contextlib
 import linecache
 import os
 import re
+import runpy
 import shlex
 import shutil
 import socket
@@ -263,6 +264,12 @@ def test_the_numbers_of_the_performance_page_are_those_of_the_benchmarks():
     assert len(numbers) > 15
     for number in numbers:
         assert measured(number), number
+
+
+def test_the_bars_are_those_of_the_table():
+    """`python bench/plots.py` draws them again."""
+    plots = runpy.run_path(str(ROOT / "bench/plots.py"))
+    assert plots["of_readme"](README) == (ROOT / "docs/images/bench-peers.svg").read_text()
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name)
