@@ -96,7 +96,9 @@ def bars(tables, margin=170):
             ]
             parts += [text(end + 6, top + 12, f"{value:,g}", "start")]
         row += 50 + 22 * len(values)
-    parts.append(text(WIDTH - 8, row + 8, "exact engines; logarithmic axes; shorter is faster", "end", 11))
+    parts.append(
+        text(WIDTH - 8, row + 8, "exact engines; logarithmic axes; shorter is faster", "end", 11)
+    )
     return picture(parts, row + 20)
 
 
