@@ -1,4 +1,4 @@
-"""Documents, chunks, ids, compressed streams and metadata columns of a segment; Arrow and .ragmd.
+"""Documents, chunks, ids, compressed streams, metadata columns and links of a segment; Arrow, .ragmd.
 
 Opens no file: it reads Sections of _core, which also has files and pairs.
 """
@@ -7,6 +7,8 @@ from array import array
 
 from ragfile.errors import CorruptError, FormatError
 from ragfile.ground.fork_safe_lock import ForkSafeLock
+
+from libc.string cimport memcpy, memset
 
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_DecodeUTF8
@@ -25,5 +27,6 @@ cdef const void *records_at(records) except NULL:
 include "pxi/records.pxi"
 include "pxi/ids.pxi"
 include "pxi/columns.pxi"
+include "pxi/graph.pxi"
 include "pxi/arrow.pxi"
 include "pxi/ragmd.pxi"

@@ -263,6 +263,10 @@ def _segment(reader: _core.Reader, record: _core.SegmentRecord, segment: RowSegm
         found["fine"] = _fine(reader, number, fine)
     if segment.section("rag.columns") is not None:
         found["columns"] = _columns(segment)
+    for name in ("graph", "hypergraph"):
+        if (links := segment.stored_links(name)) is not None:
+            _refuse(consistency.link_faults(segment))
+            found[name] = _links(links)
     if segment.section("rag.terms") is not None:
         segment.attach_fields()
         lexicons: list[tuple[int | None, _core.Lexicon]] = [(None, segment.lexicon)]
@@ -297,6 +301,23 @@ def _positions(lexicon: _core.Lexicon, positions: _core.Positions) -> Found:
         name: {word: [[row, at] for row, at in places if at] for word, places in lists.items()}
         for name, lists in (("terms", terms), ("stop_words", stops))
     }
+
+
+def _links(links: _core.StoredLinks) -> Found:
+    strings, kinds = links.strings(), links.kinds()
+    label = [*strings, None].__getitem__
+    edges: list[list[Any]] = []
+    for document, kind, target, start, size, fragment, text in links.edges().tolist():
+        place = [None, None] if start == _core.NO_PLACE else [start, size]
+        labels = [label(min(one, len(strings))) for one in (fragment, text)]
+        edges.append([document, kinds[kind], strings[target], *place, *labels])
+    return {
+        "kinds": kinds, "names": [list(one) for one in links.names()], "edges": edges,
+        "matrices": [
+            [scope, bits, [[_number(x) for x in row] for row in matrix.tolist()]]
+            for scope, bits, matrix in links.features()
+        ],
+    }  # fmt: skip
 
 
 def _columns(segment: RowSegment) -> list[Found]:

@@ -83,12 +83,43 @@ class Segment:
     metadata: Metadata = field(default_factory=lambda: {})
 
 
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link from a document to another one.
+
+    Args:
+        target: The id of a document, or a path or a name that leads to it; kept if none exists.
+        kind: `"link"`, `"wikilink"`, `"embed"`, a field of front matter, or a kind of your own.
+        fragment: The part of the target after `#`, such as a heading.
+        text: The text of the link.
+        start: The place of the link in the document's text, in code points; -1 if unknown.
+        end: The end of the place.
+        weight: A number for your own use. Default: 1.
+        features: Further numbers; stored with the precision of the file's vectors.
+        source: The id of the document that has the link. `rf.links()` fills it.
+        document: The id of the document that the target leads to, None for a broken link. Filled
+            likewise.
+    """
+
+    target: str
+    kind: str = "link"
+    fragment: str = ""
+    text: str = ""
+    start: int = -1
+    end: int = -1
+    weight: float = 1.0
+    features: Sequence[float] = ()
+    source: str = ""
+    document: str | None = None
+
+
 @dataclass(slots=True)
 class Document:
     """One source text, normalised.
 
     Without segments it is one piece; its chunks begin at `body`, after the front matter. `edits` restore
-    the text as it was read (see `original`); there are none if normalisation changed nothing.
+    the text as it was read (see `original`); there are none if normalisation changed nothing. `links` are
+    further ones, beyond those in its Markdown and its front matter.
     """
 
     id: str
@@ -99,6 +130,7 @@ class Document:
     segments: Sequence[Segment] = ()
     edits: Sequence[Any] = ()
     body: int = 0
+    links: Sequence[Link] = field(default=(), repr=False, compare=False)
 
     @property
     def original(self) -> str:

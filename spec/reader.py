@@ -37,6 +37,7 @@ KNOWN = (
     "rag.tombs", "rag.deleted", "rag.gone", "rag.sections", "rag.config", "rag.merged", "rag.stale",
     "rag.hidden", "rag.origin",
     "rag.frequencies", "rag.parity", "rag.parity.step", "rag.seal", "rag.signatures",
+    "graph", "hypergraph",
 )  # fmt: skip
 RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
 FIELDS = {"source": str, "metadata": dict, "tags": list, "original": list, "body": int}
@@ -1315,6 +1316,11 @@ def read_segment(data, row, segment, parts):
         found["fine"] = fine(parts)
     if "rag.columns" in parts:
         found["columns"] = columns(parts, found, rows)
+    for name in ("graph", "hypergraph"):
+        if name in parts:
+            at = of(parts, name)[1]
+            need("documents" in found, at, "12.1", "links of no documents")
+            found[name] = links(*of(parts, name), parts[name][1]["items"], len(found["documents"]))
     suffixes = sorted(name[9:] for name in parts if re.fullmatch(r"rag\.terms(\.\d+)?", name))
     if suffixes:
         found["words"] = [lexicon(parts, suffix, rows) for suffix in suffixes]
@@ -1510,6 +1516,144 @@ def varint(raw, at):
         value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
         if byte < 128:
             return value, at
+
+
+# ---- Part 12: links ---------------------------------------------------------------------------------------------------------
+
+
+class Numbers:
+    """The varints of a body, one after the other (12.1)."""
+
+    def __init__(self, body, place):
+        self.body, self.at, self.place = body, 0, place
+
+    def one(self, end=1 << 32):
+        """Return the next number, which must be below `end`."""
+        value, shift = 0, 0
+        while True:
+            need(self.at < len(self.body) and shift < 35, self.place, "12.1", "no varint")
+            byte = self.body[self.at]
+            value, shift, self.at = value | (byte & 127) << shift, shift + 7, self.at + 1
+            if byte < 128:
+                need(value < min(end, 1 << 32), self.place, "12.1", "a number that is too large")
+                return value
+
+    def some(self, count, end=1 << 32):
+        return [self.one(end) for _ in range(count)]
+
+    def raw(self, size):
+        need(
+            1 <= size <= 4096 and self.at + size <= len(self.body), self.place, "12.1", "no string"
+        )
+        self.at += size
+        return bytes(self.body[self.at - size : self.at])
+
+
+def links(part, at, items, documents):
+    """12.1: kinds, names, edges and matrices of `graph` or `hypergraph`."""
+    refuse = lambda truth, reason: need(truth, at, "12.1", reason)  # noqa: E731
+    refuse(len(part) >= 64 and part[:8] == b"RAGLINK1", "no RAGLINK1")
+    size, stored, count = (number(part, i) for i in (8, 16, 24))
+    strings_, kinds_, sources_, names_, matrices = (number(part, i, 4) for i in range(32, 52, 4))
+    refuse(not any(part[52:64]), "a reserved byte")
+    refuse(stored <= size < M32 and 64 + stored <= len(part), "a body of an impossible size")
+    refuse(size // 64 <= stored and kinds_ <= 65536, "too dense a body, or too many kinds")
+    refuse(count == items, "another number of items")
+    least = 2 * (count + strings_ + sources_ + names_) + kinds_ + 3 * matrices
+    refuse(least <= size, "a body that is too short")
+    try:
+        body = part[64 : 64 + stored]
+        body = body if stored == size else unpacked(body, size, at)
+    except Refused as error:
+        raise Refused(at, "12.1", error.reason, error.kind) from None
+    if body is None:
+        return None
+    numbers = Numbers(body, at)
+    strings_ = [numbers.raw(numbers.one()) for _ in range(strings_)]
+    refuse(strings_ == sorted(set(strings_)), "strings do not ascend")
+    try:
+        strings_ = [one.decode(errors="surrogatepass") for one in strings_]
+    except UnicodeDecodeError:
+        refuse(False, "a string that is not UTF-8")
+    kinds_ = numbers.some(kinds_, len(strings_))
+    refuse(kinds_ == sorted(set(kinds_)), "kinds do not ascend")
+    names, string = [], 0
+    for _ in range(names_):
+        string += numbers.one()
+        refuse(string < len(strings_), "a name that is not among the strings")
+        names.append((string, numbers.one(documents)))
+    refuse(names == sorted(set(names)), "names do not ascend")
+    rows = edges(numbers, count, sources_, documents, len(kinds_), len(strings_), refuse)
+    found = {
+        "kinds": [strings_[one] for one in kinds_],
+        "names": [[strings_[one], document] for one, document in names],
+        "edges": [
+            [document, strings_[kinds_[kind]], strings_[target], *place,
+             *(None if one is None else strings_[one] for one in labels)]
+            for document, kind, target, place, labels in rows
+        ],
+        "matrices": matrices_of(
+            part, numbers, matrices, documents, rows, len(kinds_), 64 + stored, refuse
+        ),
+    }  # fmt: skip
+    refuse(numbers.at == len(body), "bytes after the last number")
+    return found
+
+
+def edges(numbers, count, sources, documents, kinds, strings_, refuse):
+    """Return (document, kind, target, place, fragment and text) of each edge."""
+    document, listed = -1, []
+    for _ in range(sources):
+        document += numbers.one() + 1
+        refuse(document < documents, "edges of a document that is not there")
+        listed.append(document)
+    counts = numbers.some(sources)
+    refuse(0 not in counts and sum(counts) == count, "edges of documents do not add up to all")
+    of_edges = [one for one, times in zip(listed, counts, strict=True) for _ in range(times)]
+    heads = numbers.some(count)
+    refuse(all(head >> 3 < kinds for head in heads), "a kind that is not there")
+    targets = numbers.some(count, strings_)
+    starts, last = [], {}
+    for one, head in zip(of_edges, heads, strict=True):
+        if head & 1:
+            last[one] = last.get(one, 0) + numbers.one()
+            refuse(last[one] < M32, "a place after the longest text")
+        starts.append(last[one] if head & 1 else None)
+    sizes = [numbers.one() if head & 1 else None for head in heads]
+    for start, size in zip(starts, sizes, strict=True):
+        refuse(start is None or start + size < M32, "a place that ends after the longest text")
+    fragments = [numbers.one(strings_) if head & 2 else None for head in heads]
+    texts = [numbers.one(strings_) if head & 4 else None for head in heads]
+    labels = zip(fragments, texts, strict=True)
+    places = zip(starts, sizes, strict=True)
+    kinds_of = [head >> 3 for head in heads]
+    return list(zip(of_edges, kinds_of, targets, places, labels, strict=True))
+
+
+def matrices_of(part, numbers, count, documents, rows, kinds, at, refuse):
+    """Return [scope, bits, rows] of each matrix."""
+    found, before = [], -1
+    for _ in range(count):
+        scope, width, bits = numbers.some(3)
+        refuse(scope > before and 1 <= width <= 65535 and bits in (16, 32), "no form of a matrix")
+        before, kind = scope, (scope - 1) // 2
+        of_kind = [target for _, one, target, _, _ in rows if one == kind]
+        refuse(not scope or kind < kinds, "features of a kind that is not there")
+        lines = documents if not scope else len(of_kind) if scope % 2 else len(set(of_kind))
+        at = align(at, 64)
+        refuse(at + lines * width * bits // 8 <= len(part), "a matrix after the section")
+        letter = {16: "e", 32: "f"}[bits]
+        lines = [
+            struct.unpack_from(f"<{width}{letter}", part, at + i * width * bits // 8)
+            for i in range(lines)
+        ]
+        at = align(at + len(lines) * width * bits // 8, 64)
+        shown = [
+            [x if math.isfinite(x) else str(x).replace("-nan", "nan") for x in row] for row in lines
+        ]
+        found.append([scope, bits, shown])
+    refuse(at == len(part), "a section of another size")
+    return found
 
 
 def block_of_terms(block, postings, norms, place):

@@ -163,6 +163,7 @@ PAGES = {
     "9": "signatures.md",
     "10": "dataset.md",
     "11": "parity.md",
+    "12": "graph.md",
 }
 
 

@@ -21,7 +21,7 @@ HEADERS = Path(__file__).parent.parent / "csrc" / "include" / "ragfile"
 ROOMS = {
     "shared": ["status", "machine", "section", "bits"],
     "files": ["files", "container", "writer", "parity", "pairs"],
-    "records": ["streams", "compression", "records", "columns", "formats"],
+    "records": ["streams", "compression", "records", "columns", "graph", "formats"],
     "text": ["words", "bm25", "positions", "frequencies"],
     "vectors": ["matrix", "shadows", "clusters", "search", "sample", "fusion", "refinement", "model"],
 }  # fmt: skip

@@ -26,6 +26,8 @@ static const char *const section_names[] = {
     "rag.sample",
     "rag.fine",
     "rag.columns",
+    "graph",
+    "hypergraph",
     "rag.tombs",
     "rag.deleted",
     "rag.gone",

@@ -25,6 +25,7 @@
 #include "ragfile/words.h"
 #include "ragfile/bm25.h"
 #include "ragfile/positions.h"
+#include "ragfile/graph.h"
 #include "ragfile/frequencies.h"
 #include "ragfile/fusion.h"
 #include "ragfile/refinement.h"

@@ -44,7 +44,7 @@ def disagreements(archive: CheckedRows) -> list[Fault]:
     for segment in archive.segments:
         for look in (
             _streams, _records, _vectors, bare_faults, term_faults, shadow_faults, sample_faults, fine_faults,
-            column_faults, gone_faults, position_faults,
+            column_faults, gone_faults, position_faults, link_faults,
         ):  # fmt: skip
             try:
                 faults += look(segment)
@@ -297,6 +297,16 @@ def column_faults(segment: RowSegment) -> Iterator[Fault]:
             yield _fault(f"a column of {path!r}, which no row has", "rag.columns")
         elif other is not None and not _is_same_column(stored, number, made, other):
             yield _fault(f"the column of {path!r} differs from the metadata", "rag.columns")
+
+
+def link_faults(segment: RowSegment) -> Iterator[Fault]:
+    """Check that the sections of links are intact, and have as many edges as items."""
+    for name in ("graph", "hypergraph"):
+        if (links := segment.stored_links(name)) is None:
+            continue
+        _ = links.strings(), links.names(), links.features()
+        if len(links) != segment.reader.entry(name, segment.number)["items"]:
+            yield _fault("another number of items than edges", name)
 
 
 def _is_same_column(stored: _core.StoredColumns, i: int, made: _core.StoredColumns, j: int) -> bool:

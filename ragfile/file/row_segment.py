@@ -18,7 +18,7 @@ from ragfile import _core
 from ragfile.errors import CorruptError, FormatError
 from ragfile.file import config, huge_pages
 from ragfile.ground.json_values import is_object
-from ragfile.records import Chunk, Document, Hit, Stretch
+from ragfile.records import Chunk, Document, Hit, Link, Stretch
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ragfile.file.link_lists import LinkLists
     from ragfile.types import Booleans, Floats, Metadata
 
     Words = NDArray[np.uint64]  # a bit for each row
@@ -125,9 +126,27 @@ class StoredDocument:
             raise CorruptError(f"document {self.number} has an empty id", section="rag.ids")
         fields = self.segment.document_fields(self.number, record)
         text = self.segment.text(record, 0, record.text_size)
-        return Document(
+        document = Document(
             record.id, text, fields.get("source", ""), copied(fields.get("metadata", NO_METADATA)),
             tuple(fields.get("tags", ())), edits=copied(fields.get("original", [])), body=fields.get("body", 0),
+        )  # fmt: skip
+        if self.segment.has("graph"):
+            from ragfile.ingest.document_links import further_links  # which a search does not need
+
+            document.links = further_links(document, self.links)
+        return document
+
+    @property
+    def links(self) -> tuple[Link, ...]:
+        """Return the links of the document."""
+        if (lists := self.segment.link_lists()) is None:
+            return ()
+        return tuple(
+            Link(
+                target, kind, fragment or "", text or "", start, start + size if start >= 0 else -1,
+                *((row[0], tuple(row[1:])) if row else (1.0, ())),
+            )
+            for kind, target, start, size, fragment, text, row in lists.edges_of(self.number)
         )  # fmt: skip
 
 
@@ -155,6 +174,7 @@ class RowSegment:
         self._records = self._texts = self._meta = self._alive = self._bare = None
         self._layout = self._view = self._matrix = self._lexicon = None
         self._positions = None
+        self._links: dict[str, LinkLists] = {}
         self.metric, self._fields = "cosine", {}
         self.brought: set[str] = set()  # names of one-time plans (see prefetch) that have run
 
@@ -497,6 +517,22 @@ class RowSegment:
         if self._positions is None and (section := self.section("rag.positions")) is not None:
             self._positions = _core.Positions(section, self.lexicon)
         return self._positions
+
+    def stored_links(self, name: str) -> _core.StoredLinks | None:
+        """Open the section of the links of the segment's documents, or of its hyperedges."""
+        if (section := self.section(name)) is None:
+            return None
+        return _core.StoredLinks(section, self.records.documents)
+
+    def link_lists(self, name: str = "graph") -> LinkLists | None:
+        """Return the links of the segment's documents, or its hyperedges; None without them."""
+        if name not in self._links:
+            if not self.has(name) or (stored := self.stored_links(name)) is None:
+                return None
+            from ragfile.file.link_lists import LinkLists  # which a search does not need
+
+            self._links[name] = LinkLists(stored, self.records.documents)
+        return self._links[name]
 
     @property
     def field_names(self) -> tuple[int, ...]:

@@ -25,6 +25,8 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "rag.bare": ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta"),
     "rag.sample": ("vector",),
     "rag.columns": ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta"),
+    "graph": ("rag.documents",),
+    "hypergraph": ("rag.documents",),
 }
 
 # How compaction treats each section: rebuilt from the documents, kept, or dropped.
@@ -50,6 +52,8 @@ COMPACTION = {
     "rag.sample": "rebuilt",
     "rag.fine": "rebuilt",
     "rag.columns": "rebuilt",
+    "graph": "rebuilt",
+    "hypergraph": "rebuilt",
     "rag.tombs": "dropped",
     "rag.deleted": "dropped",
     "rag.gone": "dropped",
@@ -86,4 +90,4 @@ PREFETCHED = (
 )
 
 # Names of later versions.
-RESERVED = ("graph", "hypergraph")
+RESERVED = ()

@@ -31,6 +31,7 @@ from datetime import UTC, datetime
 from typing import BinaryIO, TypeAlias
 
 from ragfile.ingest.chunker import Policy, split
+from ragfile.ingest.document_links import anchor_links
 from ragfile.ingest.loaders import (
     Extracted,
     FrontMatter,
@@ -207,6 +208,8 @@ class Loading:
             document.source = source.source or _name_of(source.path)
             document.tags = tuple(dict.fromkeys([*document.tags, *extracted.tags]))
             own = {name: v for name, v in document.metadata.items() if name not in ORIGIN}
+            if extracted.anchors:
+                document.links = anchor_links(extracted.anchors, document.id)
             document.metadata = described | own | {"file_id": document.id, "checksum": checksum}
             yield document
 

@@ -15,6 +15,7 @@ from ragfile.file import sample_rows, stored_columns
 from ragfile.file.pairs_writer import aligned
 from ragfile.ingest.analysis import Analysis
 from ragfile.write import vector_clusters
+from ragfile.write.link_sections import LinkSections
 from ragfile.write.spool import Pile, Spool
 from ragfile.write.staged_documents import StagedDocument
 from ragfile.write.staged_rows import (
@@ -193,6 +194,10 @@ class SegmentSections:
         if positions is not None:
             self._section("rag.positions", rows, [positions.front, *positions.lists.blocks()])
             positions.lists.close()
+        for name, items, write in self.links.sections():
+            self.file.begin(name, self.segment)
+            write(self.file.write, len(by_id))
+            self.file.end(items)
         if self.keywords is not None:
             at = self.file.begin("keyword", self.segment)
             self.keywords.write(at, self.file.write)
@@ -229,22 +234,25 @@ class SegmentSections:
         self.file.begin("rag.text", self.segment)
         self.text = _core.StreamBuilder(self.file.write, TEXT_BLOCK)
         rows = _rows(columns)
-        for number, count in _counted(by_id, columns["document"]):
-            self._write_document(number, list(itertools.islice(rows, count)))
+        self.links = LinkSections(self.staging.dtype)
+        for place, (number, count) in enumerate(_counted(by_id, columns["document"])):
+            self._write_document(place, number, list(itertools.islice(rows, count)))
         self.text.finish()
         self.records.finish()
         self.file.end(len(by_id))
 
-    def _write_document(self, number: int, rows: list[tuple[int, ...]]) -> None:
+    def _write_document(self, place: int, number: int, rows: list[tuple[int, ...]]) -> None:
         entry, spool = self.staging.documents.read(number), self.staging.texts
+        if entry.links[1]:
+            self.links.add(place, spool.read(*entry.links))
         text = spool.read(entry.text_at, entry.text_size)
         at, size = self.text.write(text), len(text)
         placed: list[tuple[int, int, int, int | None, int, int, int]] = []
         contents: list[bytes] = []
         own_fields: list[bytes] = []
-        for index, place, length, char_start, char_size, own, *_ in rows:
-            start, content = self._span(text, size, place, length)
-            if place & LOOSE and content:
+        for index, at_text, length, char_start, char_size, own, *_ in rows:
+            start, content = self._span(text, size, at_text, length)
+            if at_text & LOOSE and content:
                 self.text.write(content)
                 size += length
                 if size >= NO_SPAN:

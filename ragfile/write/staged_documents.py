@@ -29,6 +29,7 @@ class StagedDocument:
     is_carried: bool
     json: Stretch
     fields: list[Stretch | None]
+    links: Stretch
 
 
 class StagedDocuments:
@@ -39,6 +40,7 @@ class StagedDocuments:
         self.tags: dict[int, tuple[str, ...]] = {}  # of documents with tags
         self._text_at, self._json_at = array("Q"), array("Q")
         self._text_size, self._json_size, self._chars = array("I"), array("I"), array("I")
+        self._links_at, self._links_size = array("Q"), array("I")  # up to the last with links
         self._flags = bytearray()
         # Whether a document, new or carried over from another commit, is source code.
         self.has_code = self.carries_code = False
@@ -92,6 +94,18 @@ class StagedDocuments:
             at, size = self._fields[field]
             at[number], size[number] = stretch
 
+    def put_links(self, number: int, links: Stretch) -> None:
+        """Set the staged links of a document."""
+        missing = number + 1 - len(self._links_at)
+        self._links_at.frombytes(bytes(8 * max(missing, 0)))
+        self._links_size.frombytes(bytes(4 * max(missing, 0)))
+        self._links_at[number], self._links_size[number] = links
+
+    def _links(self, number: int) -> Stretch:
+        if number >= len(self._links_at):
+            return 0, 0
+        return self._links_at[number], self._links_size[number]
+
     def read(self, number: int) -> StagedDocument:
         """Return a document."""
         flags, fields = self._flags[number], self._fields
@@ -100,6 +114,7 @@ class StagedDocuments:
             bool(flags & HAS_TEXT), bool(flags & IS_CARRIED),
             (self._json_at[number], self._json_size[number]),
             [None if at[number] == ABSENT else (at[number], size[number]) for at, size in fields],
+            self._links(number),
         )  # fmt: skip
 
     def text_bytes(self) -> int:

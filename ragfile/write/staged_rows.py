@@ -1,7 +1,7 @@
 """Documents, chunks and vectors that are being added to a file, kept until their order is known.
 
 Rows of a segment are ordered by (document id, chunk index), and are added in any order. Texts, metadata
-and vectors are therefore spooled: beyond 1 MiB each, to unnamed temporary files. Memory holds the ids, 29 bytes per document, 36 bytes
+and vectors are therefore spooled: beyond 1 MiB each, to unnamed temporary files. Memory holds the ids, 29 bytes per document and 12 more with links, 36 bytes
 per chunk, and 12 and 8 more for each indexed field of metadata. In a mixed file, a chunk without a vector
 costs one more byte.
 """
@@ -18,6 +18,7 @@ from ragfile.file.row_segment import RowSegment, StoredDocument
 from ragfile.records import Chunk, Document
 from ragfile.text import restored
 from ragfile.types import SomeVectors
+from ragfile.write.link_sections import StagedLinks, carried, staged
 from ragfile.write.metadata_fields import IndexedFields, check_fields, to_json, to_utf8
 from ragfile.write.spool import Spool
 from ragfile.write.staged_documents import StagedDocuments, Stretch
@@ -95,6 +96,7 @@ class Staging:
         self._indexed = IndexedFields(fields)
         self._fields = [array("Q") for _ in fields]
         self._last = [(b"", NO_TEXT) for _ in fields]  # the newest text of each field
+        self.brought: dict[str, StagedLinks] = {}  # links that a build brings, by document
         self.vector_rows = 0
         self.is_dim_free: Callable[[], bool] = lambda: False  # whether no vector fixes dim
         self.unsaid = 0  # chunks without a vector that were not added with None
@@ -115,7 +117,12 @@ class Staging:
         self.say_tags(number, document.tags)
         json = self._stretch(to_json(_stored_fields(document), whose))
         self._put_metadata(number, json, self._indexed.of(document.metadata))
+        self._put_links(number, staged(document, self.brought.pop(document.id, None)))
         return raw
+
+    def _put_links(self, number: int, links: StagedLinks) -> None:
+        if raw := links.packed():
+            self.documents.put_links(number, self._stretch(raw))
 
     def say_tags(self, number: int, tags: Iterable[str]) -> None:
         """Set the tags of a document, which its chunks inherit."""
@@ -207,6 +214,8 @@ class Staging:
         self.documents.put(number, text, record.text_chars, record.has_text, True)
         raw = segment.meta.read(record.meta_at, record.meta_size)
         self._put_metadata(number, self._stretch(raw), self._indexed.of_json(raw))
+        if segment.has("graph") or segment.has("hypergraph"):
+            self._put_links(number, carried(old))
         for row in record.rows:
             self._carry_chunk(number, segment, segment.records.chunk(row), record)
         return number

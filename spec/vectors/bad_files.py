@@ -17,6 +17,7 @@ from good_files import (
     VECTORS,
     cluster_sections,
     hiding,
+    linked,
     listed_file,
     merged_segments,
     rich_columns,
@@ -37,6 +38,7 @@ from pieces import (
     keys_section,
     keyword_section,
     lexicons,
+    links,
     matrix,
     patched,
     placed,
@@ -1051,6 +1053,56 @@ def positions():
     yield "1-positions-alone", bad(data, None, "L.8", "positions without terms")
 
 
+def links_of_documents():
+    """One link with all parts, and what is wrong with it."""
+    edges = [(0, "link", "b", (3, 5), "part", "a text"), (3, "link", "b", None, None, None)]
+    good, _ = links(edges, names=[("other", 2)], matrices=[(1, 32, [[1.0], [0.5]])])
+    strings = len(
+        b"".join(bytes([len(one)]) + one for one in (b"a text", b"b", b"link", b"other", b"part"))
+    )
+    body = (
+        64 + strings
+    )  # kinds; names; sources, their counts; heads; targets; place; labels; matrix
+
+    def made(case, note, *patches, cut=0, items=2):
+        data = patched(good, *patches)[: len(good) - cut]
+        return f"1-graph-{case}", bad(linked(data, items), None, "12.1", note)
+
+    yield made("magic", "no RAGLINK1", (0, b"r"))
+    yield made("short", "half a header", cut=len(good) - 32)
+    yield made("zero", "a reserved byte", (60, b"\1"))
+    yield made("items", "another number of items", items=3)
+    yield made("raw", "a body larger than all that its frame can hold", (8, b"\0\0\0\1"))
+    yield made("stored", "a body that ends after the section", (8, b"\xff\xff"), (16, b"\xff\xff"))
+    yield made("edges", "more edges than the body has room for", (24, b"\xff"))
+    yield made("strings", "more strings than the body has room for", (32, b"\xff"))
+    yield made("string-none", "a string without bytes", (64, b"\0"))
+    yield made("string-order", "strings that do not ascend", (65, b"z"))
+    yield made("string-utf-8", "a string that is not UTF-8", (body - 1, b"\xff"))
+    yield made("kind", "a kind that is not among the strings", (body, b"\5"))
+    yield made("name", "a name that is not among the strings", (body + 1, b"\5"))
+    yield made("name-document", "a name of no document", (body + 2, b"\4"))
+    yield made("source", "edges of a document that is not there", (body + 4, b"\3"))
+    yield made("count", "a source without edges", (body + 5, b"\0"))
+    yield made("count-more", "sources with more edges than there are", (body + 6, b"\2"))
+    yield made("head", "an edge of a kind that is not there", (body + 7, b"\x0f"))
+    yield made("target", "a target that is not among the strings", (body + 9, b"\5"))
+    yield made("fragment", "a fragment that is not among the strings", (body + 13, b"\5"))
+    yield made("text", "a text that is not among the strings", (body + 14, b"\5"))
+    yield made("scope", "features of a kind that is not there", (body + 15, b"\3"))
+    yield made("width", "features without a component", (body + 16, b"\0"))
+    yield made("bits", "features of 8 bits", (body + 17, b"\x08"))
+    yield made("cut", "a matrix that ends after the section", cut=64)
+    yield made("varint", "a number that does not end", (body + 11, b"\xff" * 7))
+    long, _ = links([(0, "link", "b", (3, 1 << 32), None, None)])
+    yield "1-graph-place", bad(linked(long, 1), None, "12.1", "a place after the longest text")
+    section, _ = links([(4, "topic", "pods", None, None, None)])
+    note = "a member that is not there"
+    yield "1-hypergraph-source", bad(linked(section, 1, "hypergraph"), None, "12.1", note)
+    data = File().commit([("graph", 1, 0, links([])[0], 0)], rows=[(1, 0, 0)]).bytes()
+    yield "1-graph-alone", bad(data, None, "12.1", "links of no documents")
+
+
 def whole_files():
     """Sections of the whole file."""
 
@@ -1173,6 +1225,7 @@ def vectors():
         cluster_tables,
         lexical,
         positions,
+        links_of_documents,
         whole_files,
         lists,
     ):

@@ -13,11 +13,13 @@ from pieces import (
     deleted,
     file_0,
     fine,
+    frame,
     frequencies,
     handmade,
     keys_section,
     keyword_section,
     lexicons,
+    links,
     matrix,
     patched,
     placed,
@@ -731,6 +733,44 @@ def placed_words():
         yield f"1-{name}", Vector(file.bytes(), note, says_1(segments=[{"positions": found}]))
 
 
+LINKS = [
+    (0, "link", "b", (3, 5), None, None), (0, "wikilink", "[[größe", (3, 9), "part", None),
+    (0, "source", "https://example.org/größe", None, None, None),
+    (3, "link", "a/first", None, None, "a text"), (3, "link", "gone.md", (0, 0), None, None),
+]  # fmt: skip
+LONG = (3, "link", "a" * 400, None, None, None)
+MEMBERS = [(0, "topic", "pods", None, None, None), (1, "topic", "nodes", None, None, None),
+           (1, "topic", "pods", None, None, None)]  # fmt: skip
+
+
+def linked(section, items, name="graph"):
+    held = [*segment(1, DOCUMENTS, VECTORS), (name, 1, 0, section, items)]
+    return File().commit(held, rows=[(1, 5, 5)]).bytes()
+
+
+def links_of_documents():
+    names = [("alias", 1), ("alias", 3), ("größe", 3)]
+    nan = float("nan")
+    matrices = [
+        (0, 16, [[1.0], [2.0], [nan], [0.5]]),
+        (1, 32, [[1.0, 0.25], [nan, nan], [3.0, 0.0]]),
+    ]
+    for case, note, edges, more in (
+        ("graph", "links with and without places, and names", LINKS, {"names": names}),
+        ("graph-none", "no links", [], {}),
+        ("graph-features", "features of documents and of links", LINKS, {"matrices": matrices}),
+        ("graph-packed", "links in a frame", [*LINKS, LONG], {"packed": frame}),
+    ):
+        ordered = sorted(edges, key=lambda edge: (edge[0], edge[3] or (0, 0)))
+        section, found = links(ordered, **more)
+        says = says_1(segments=[{"graph": found}])
+        yield f"1-{case}", Vector(linked(section, len(edges)), note, says)
+    section, found = links(MEMBERS, matrices=[(2, 32, [[1.0], [0.5]])])
+    says = says_1(segments=[{"hypergraph": found}])
+    note = "two sets of documents with weights"
+    yield "1-hypergraph", Vector(linked(section, 3, "hypergraph"), note, says)
+
+
 POLICY = {"kind": "markdown", "size": 1000, "overlap": 200}
 CONFIG = {"chunking": {**POLICY, "size": 500}, "dim": 3, "metric": "ip", "precision": 32}
 STALE = [{"chunking": POLICY, "documents": ["a/first"]}]
@@ -865,6 +905,7 @@ def vectors():
         clustered,
         about_files,
         listed_sections,
+        links_of_documents,
     ):
         for name, vector in group():
             assert name not in found

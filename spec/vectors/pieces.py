@@ -638,3 +638,76 @@ def section_list(entries):
     head = struct.pack("<8s2I", b"RAGSECT1", len(entries), len(names))
     rows = (struct.pack("<3Q2I", e.size, e.items, e.hash, e.flags, 0) for e in entries)
     return head + b"".join(rows) + names
+
+
+# ------------------------------------------------------------------------------------------------------------- links
+
+
+def frame(body):
+    """A Zstandard frame of 256 bytes or more: raw, the longest run of one byte, raw."""
+    runs = [(len(list(run)), byte) for byte, run in itertools.groupby(body)]
+    size, byte = max(runs)
+    at = body.index(bytes([byte]) * size)
+    parts = [
+        (0, body[:at], at),
+        (1, bytes([byte]), size),
+        (0, body[at + size :], len(body) - at - size),
+    ]
+    out = bytes.fromhex("28b52ffd60") + struct.pack("<H", len(body) - 256)
+    for i, (kind, held, count) in enumerate(parts):
+        out += ((i == 2) | kind << 1 | count << 3).to_bytes(3, "little") + held
+    return out
+
+
+def links(edges, names=(), matrices=(), packed=None, **wrong):
+    """graph or hypergraph of edges (document, kind, target, place, fragment, text); and what it says.
+
+    `wrong` replaces numbers of the header.
+    """
+    texts = {text for _, kind, target, _, *labels in edges for text in (kind, target, *labels)}
+    strings = sorted({*texts, *(name for name, _ in names)} - {None}, key=str.encode)
+    number = {text: i for i, text in enumerate(strings)}
+    kinds = sorted({number[kind] for _, kind, *_ in edges})
+    body = b"".join(varint(len(text.encode())) + text.encode() for text in strings)
+    body += b"".join(map(varint, kinds))
+    listed = sorted((number[name], document) for name, document in names)
+    for i, (string, document) in enumerate(listed):
+        body += varint(string - (listed[i - 1][0] if i else 0)) + varint(document)
+    sources = sorted({edge[0] for edge in edges})
+    for i, source in enumerate(sources):
+        body += varint(source - (sources[i - 1] + 1 if i else 0))
+    body += b"".join(varint(sum(edge[0] == source for edge in edges)) for source in sources)
+    for _, kind, _, *has in edges:
+        flags = sum((one is not None) << bit for bit, one in enumerate(has))
+        body += varint(flags + 8 * kinds.index(number[kind]))
+    body += b"".join(varint(number[edge[2]]) for edge in edges)
+    last = {}
+    for document, _, _, place, *_ in edges:
+        if place:
+            body += varint(place[0] - last.get(document, 0))
+            last[document] = place[0]
+    body += b"".join(varint(edge[3][1]) for edge in edges if edge[3])
+    for part in (4, 5):
+        body += b"".join(varint(number[edge[part]]) for edge in edges if edge[part] is not None)
+    for scope, bits, rows in matrices:
+        body += varint(scope) + varint(len(rows[0])) + varint(bits)
+    stored = body if packed is None else packed(body)
+    head = {
+        "raw": len(body), "stored": len(stored), "edges": len(edges), "strings": len(strings),
+        "kinds": len(kinds), "sources": len(sources), "names": len(names), "matrices": len(matrices),
+    } | wrong  # fmt: skip
+    section = struct.pack("<8s3Q5I12x", b"RAGLINK1", *head.values()) + stored
+    for _, bits, rows in matrices:
+        section += bytes(-len(section) % 64)
+        values = [value for row in rows for value in row]
+        section += struct.pack(f"<{len(values)}{CODES[bits]}", *values)
+    section += bytes(-len(section) % 64) if matrices else b""
+    found = {
+        "kinds": [strings[kind] for kind in kinds],
+        "names": [[strings[string], document] for string, document in listed],
+        "edges": [
+            [document, kind, target, *(place or (None, None)), *labels]
+            for document, kind, target, place, *labels in edges
+        ],
+    }
+    return section, found

@@ -23,6 +23,8 @@ const NEEDS = {
   "rag.bare": ["rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta"],
   "rag.sample": ["vector"],
   "rag.columns": ["rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta"],
+  "graph": ["rag.documents"],
+  "hypergraph": ["rag.documents"],
 };
 
 /** The names that must be present in the segment of a section; N is a field's number. */

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
@@ -71,6 +71,7 @@ class Extracted:
         tags: The tags of the document.
         outline: For source code: a function that yields the (start, end, name) of each segment of the
             normalised text.
+        anchors: The target and the text of each link, if they are not in the text.
     """
 
     text: str = ""
@@ -81,6 +82,7 @@ class Extracted:
     has_front: bool = False
     tags: tuple[str, ...] = ()
     outline: Outline | None = None
+    anchors: Sequence[tuple[str, str]] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,18 +54,26 @@ _TIGHT = (
 )  # without an empty line around them
 _HEADERS = {f"h{n}": "#" * n + " " for n in range(1, 7)}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
+_HREF = re.compile(
+    r"""[\s"']href\s{0,8}=\s{0,8}(?:"([^"]{0,2048})"|'([^']{0,2048})'|([^\s"'>]{1,2048}))""",
+    re.IGNORECASE,
+)
 _CHARSET = re.compile(rb"""<meta[^>]{0,200}charset=["']?([A-Za-z0-9_-]{1,40})""", re.IGNORECASE)
 
 
 def parse(raw: bytes, limits: Limits, errors: Errors = "strict") -> Iterator[Extracted]:
-    """Extract the text and title of a page."""
-    out = _HtmlText()
-    for data, tag, closing in _tokens(_decoded(raw, errors)):
+    """Extract the text, the title and the links of a page."""
+    out, anchors = _HtmlText(), _Anchors()
+    for data, tag, closing, source in _tokens(_decoded(raw, errors)):
         out.data(data)
+        anchors.data(data)
         if tag:
             out.tag(tag, closing)
+            anchors.tag(tag, closing, source)
     title = " ".join("".join(out.title).split())
-    yield Extracted(out.finished(), metadata={"title": title} if title else {})
+    yield Extracted(
+        out.finished(), metadata={"title": title} if title else {}, anchors=anchors.found
+    )
 
 
 def declares(raw: bytes) -> bool:
@@ -85,24 +93,46 @@ def _decoded(raw: bytes, errors: Errors) -> str:
         return decode(raw, errors)
 
 
-def _tokens(source: str) -> Iterator[tuple[str, str, bool]]:
-    """Yield (text, tag, is closing) in order, without silent elements and comments."""
+def _tokens(source: str) -> Iterator[tuple[str, str, bool, str]]:
+    """Yield (text, tag, is closing, source of the tag) in order, without silent elements and comments."""
     at = 0
     while m := _TAG.search(source, at):
         name = (m["name"] or "").lower()
-        yield source[at : m.start()], name, m["close"] == "/"
+        yield source[at : m.start()], name, m["close"] == "/", m[0]
         at = m.end()
         if m["comment"]:
             at = _after(source, "-->", at)
         elif name in _SILENT and not m["close"] and not m[0].endswith("/>"):
             closing = _SILENT[name].search(source, at)
             at = _after(source, ">", closing.end()) if closing else len(source)
-    yield source[at:], "", False
+    yield source[at:], "", False, ""
 
 
 def _after(source: str, mark: str, at: int) -> int:
     found = source.find(mark, at)
     return len(source) if found < 0 else found + len(mark)
+
+
+class _Anchors:
+    """Collect the targets and texts of links."""
+
+    def __init__(self) -> None:
+        self.found: list[tuple[str, str]] = []
+        self._href, self._text = "", [""]
+
+    def data(self, data: str) -> None:
+        """Add text, which counts inside a link."""
+        if self._href and data:
+            self._text.append(data)
+
+    def tag(self, name: str, closing: bool, source: str) -> None:
+        """Begin or end a link; links do not nest."""
+        if name != "a":
+            return
+        if self._href:
+            self.found.append((unescape(self._href), unescape("".join(self._text))))
+        match = None if closing else _HREF.search(source)
+        self._href, self._text = (match[1] or match[2] or match[3] or "") if match else "", []
 
 
 @dataclass(slots=True)
