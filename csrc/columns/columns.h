@@ -5,6 +5,7 @@
  *   columns_build.c   rows in, the section out
  *   columns_open.c    a section checked; a path and a value found in it
  *   columns_rows.c    the rows that have some values, as bits
+ *   filter_rows.c     the rows that a filter passes
  */
 #ifndef RAG_COLUMNS_H
 #define RAG_COLUMNS_H
@@ -107,7 +108,9 @@ struct rag_columns_builder {
     uint64_t rows, held; /* held: bytes of all values and runs */
     struct rag_columns_limits limits;
     bool is_partial, is_spoilt, has_no_memory;
-    bool is_dry; /* objects are read and nothing of them is kept */
+    bool is_dry;         /* objects are read and nothing of them is kept */
+    bool is_of_one_path; /* `wanted` alone is kept */
+    struct rag_buffer wanted;
     double (*decimal)(void *context, const char *digits, size_t size);
     void *context;
     struct column_words shared, own, both;

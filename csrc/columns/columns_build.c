@@ -23,6 +23,17 @@ enum rag_status rag_columns_new(const struct rag_columns_limits *limits,
     return RAG_OK;
 }
 
+enum rag_status rag_columns_only(struct rag_columns_builder *b, const uint8_t *path, size_t size,
+                                 bool is_tags, struct rag_fault *fault) {
+    b->is_of_one_path = true;
+    b->wanted.size = 0;
+    if (is_tags) return RAG_OK;
+    rag_buffer_put(&b->wanted, path, size);
+    buffer_byte(&b->wanted, 0); /* so that an empty path has bytes, too */
+    b->wanted.size = size;
+    return b->wanted.failed ? rag_fail(fault, RAG_MEMORY, 0, "no memory for columns") : RAG_OK;
+}
+
 void rag_columns_free(struct rag_columns_builder *b) {
     if (!b) return;
     for (size_t i = 0; i < b->path_count; i++) {
@@ -36,6 +47,7 @@ void rag_columns_free(struct rag_columns_builder *b) {
     free(b->both.items);
     free(b->scratch.bytes);
     free(b->name.bytes);
+    free(b->wanted.bytes);
     free(b);
 }
 

@@ -13,9 +13,10 @@
 
 #include "columns/columns.h"
 #include "shared/array.h"
+#include "shared/fail.h"
 #include "shared/utf8.h"
 
-enum { DEPTH_MAX = 64, WORDS_MAX = 8 * COLUMNS_MAX };
+enum { DEPTH_MAX = 64, FILTER_DEPTH = 256, WORDS_MAX = 8 * COLUMNS_MAX };
 
 struct parser {
     struct rag_columns_builder *builder;
@@ -159,11 +160,14 @@ static bool put_number(struct parser *p, bool *is_odd) {
         number = (struct rag_number){0, 0};
         int64_t value = 0;
         const bool is_negative = *first == '-';
+        bool is_long = false;
         for (const uint8_t *d = first + is_negative; d < p->at; d++)
-            *is_odd |= __builtin_mul_overflow(value, 10, &value) ||
+            is_long |= __builtin_mul_overflow(value, 10, &value) ||
                        __builtin_sub_overflow(value, *d - '0', &value); /* towards INT64_MIN */
-        *is_odd |= !is_negative && value == INT64_MIN;
-        if (!*is_odd) number = rag_number_of_integer(is_negative ? value : -value);
+        is_long |= !is_negative && value == INT64_MIN;
+        *is_odd |= is_long;
+        if (!is_long) number = rag_number_of_integer(is_negative ? value : -value);
+        else number.floor = p->builder->decimal(p->builder->context, (const char *)first, size);
     }
     uint8_t encoded[NUMBER_SIZE];
     rag_number_store(encoded, number);
@@ -195,7 +199,7 @@ static void note(struct parser *p, uint32_t path, uint32_t depth, size_t from, b
     if (b->is_spoilt) return;
     struct column_path *column = &b->paths[path];
     const size_t size = p->out->size - from;
-    if (is_odd || size > b->limits.value) rag_column_give_up(b, column);
+    if ((is_odd && !b->is_of_one_path) || size > b->limits.value) rag_column_give_up(b, column);
     const uint32_t code =
         column->is_given_up ? 0 : rag_column_code_of(b, column, p->out->bytes + from, size);
     if (!rag_grow(&p->words->items, &p->words->room, p->words->count + 1,
@@ -395,6 +399,23 @@ bool rag_column_words_of(struct rag_columns_builder *b, const uint8_t *json, siz
     words->count = 0;
     b->scratch.size = b->name.size = 0;
     return size == 0 || put_fields(&p);
+}
+
+enum rag_status rag_value_of_json(struct rag_columns_builder *b, const uint8_t *json, size_t size,
+                                  const uint8_t **value, size_t *value_size,
+                                  struct rag_fault *fault) {
+    struct parser p = {b, json, json + size, &b->own, &b->scratch, &b->name, NO_TOP, false};
+    bool is_odd = false;
+    b->scratch.size = b->name.size = 0;
+    const int first_level = DEPTH_MAX - FILTER_DEPTH;
+    const bool is_good = put_value(&p, (struct way){false, 0}, first_level, &is_odd);
+    skip_blanks(&p);
+    if (b->scratch.failed || b->has_no_memory)
+        return rag_fail(fault, RAG_MEMORY, 0, "no memory for a value");
+    if (!is_good || p.at < p.end)
+        return rag_fail(fault, RAG_ARGUMENT, (uint64_t)(p.at - json), "not a JSON value");
+    *value = b->scratch.bytes, *value_size = b->scratch.size;
+    return RAG_OK;
 }
 
 bool rag_columns_are_plain(struct rag_columns_builder *b, const uint8_t *json, size_t size) {

@@ -45,7 +45,7 @@ bool rag_column_parts(struct rag_column_parts *parts, uint64_t rows, uint32_t wi
 }
 
 static const uint8_t *entry_of(const struct rag_columns *c, uint32_t i) {
-    return c->guard.bytes + COLUMNS_HEAD + (uint64_t)COLUMN_ENTRY * i;
+    return rag_guard_at(&c->guard, 0) + COLUMNS_HEAD + (uint64_t)COLUMN_ENTRY * i;
 }
 
 static const uint8_t *names_of(const struct rag_columns *c) { return entry_of(c, c->count); }
@@ -72,9 +72,9 @@ static bool parts_of(const uint8_t *entry, uint64_t rows, struct rag_column_part
 
 static enum rag_status check_head(struct rag_columns *c, uint64_t rows, uint64_t *names,
                                   struct rag_fault *fault) {
-    const uint8_t *head = c->guard.bytes;
-    if (c->guard.size < COLUMNS_HEAD || memcmp(head, COLUMNS_MAGIC, 8) != 0)
-        return rag_fail(fault, RAG_FORMAT, 0, "no RAGCOLS1");
+    if (c->guard.size < COLUMNS_HEAD) return rag_fail(fault, RAG_FORMAT, 0, "no RAGCOLS1");
+    const uint8_t *head = rag_guard_at(&c->guard, 0);
+    if (memcmp(head, COLUMNS_MAGIC, 8) != 0) return rag_fail(fault, RAG_FORMAT, 0, "no RAGCOLS1");
     c->rows = load_u64(head + COLUMNS_ROWS);
     c->count = load_u32(head + COLUMNS_COUNT);
     c->is_partial = load_u32(head + COLUMNS_FLAGS) & COLUMNS_PARTIAL;
@@ -136,7 +136,7 @@ static enum rag_status check_entries(const struct rag_columns *c, uint64_t names
     uint64_t name = 0, at = c->data;
     for (uint32_t i = 0; i < c->count; i++) {
         const uint8_t *entry = entry_of(c, i);
-        const uint64_t place = (uint64_t)(entry - c->guard.bytes);
+        const uint64_t place = COLUMNS_HEAD + (uint64_t)COLUMN_ENTRY * i;
         const uint32_t flags = load_u32(entry + COLUMN_FLAGS),
                        size = load_u32(entry + COLUMN_NAME_SIZE);
         if (load_u32(entry + COLUMN_NAME) != name || size > names - name)
@@ -243,7 +243,7 @@ enum rag_status rag_column_open(const struct rag_columns *c, uint32_t i, struct 
     if (!parts_of(entry, c->rows, &parts)) return rag_fail(fault, RAG_FORMAT, at, "no column");
     enum rag_status status = rag_guard_check(&c->guard, at, parts.end, fault);
     if (status != RAG_OK) return status;
-    const uint8_t *data = c->guard.bytes + at;
+    const uint8_t *data = rag_guard_at(&c->guard, at);
     *column = (struct rag_column){
         .rows = c->rows,
         .width = load_u32(entry + COLUMN_WIDTH),

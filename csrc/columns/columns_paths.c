@@ -61,8 +61,19 @@ static uint32_t add_path(struct rag_columns_builder *b, const uint8_t *name, siz
     return (uint32_t)b->path_count++;
 }
 
+/* Whether a path is kept: without a choice all are; else the wanted one, and what it is below. */
+static bool is_kept(const struct rag_columns_builder *b, const uint8_t *name, size_t size,
+                    bool is_tags) {
+    const struct rag_buffer *wanted = &b->wanted;
+    if (!b->is_of_one_path) return true;
+    if (is_tags || !wanted->bytes) return is_tags && !wanted->bytes;
+    const bool is_begun = size <= wanted->size && memcmp(name, wanted->bytes, size) == 0;
+    return is_begun && (size == wanted->size || wanted->bytes[size] == '.');
+}
+
 uint32_t rag_column_path_of(struct rag_columns_builder *b, const uint8_t *name, size_t size,
                             bool is_tags) {
+    if (!is_kept(b, name, size, is_tags)) return NO_PATH;
     if (!grow_slots(&b->slots, &b->slot_count, b->path_count, path_hash, b->paths)) {
         b->has_no_memory = true;
         return NO_PATH;
@@ -70,7 +81,7 @@ uint32_t rag_column_path_of(struct rag_columns_builder *b, const uint8_t *name, 
     size_t at = (rag_hash(name, size) ^ is_tags) & (b->slot_count - 1);
     for (; b->slots[at]; at = (at + 1) & (b->slot_count - 1))
         if (is_path(&b->paths[b->slots[at] - 1], name, size, is_tags)) return b->slots[at] - 1;
-    if (b->path_count == COLUMNS_MAX || size > NAME_MAX) {
+    if (b->path_count == COLUMNS_MAX || (size > NAME_MAX && !b->is_of_one_path)) {
         b->is_partial = true;
         return NO_PATH;
     }

@@ -11,7 +11,7 @@
 #include "ragfile/refinement.h"
 #include "shared/fail.h"
 
-/* ---------------------------------------------------------------------------------------- powers */
+/* --------------------------------------------------------------------------------------- powers */
 
 /* high + low, where low is less than half a unit of high's last place. */
 struct pair {
@@ -79,7 +79,7 @@ double rag_boost_gain(const struct rag_boost *boost, double value) {
     return boost->weight * half_power(fabs(value - boost->reference) / boost->half_life);
 }
 
-/* --------------------------------------------------------------------------------------- ranking */
+/* -------------------------------------------------------------------------------------- ranking */
 
 struct boosted {
     double score;

@@ -1,5 +1,5 @@
-/* diversity.c - maximal marginal relevance: passages that are relevant and unlike those before them.
- */
+/* diversity.c - maximal marginal relevance: passages that are relevant and unlike those before
+ * them. */
 #include <stdlib.h>
 
 #include "fusion/directions.h"

@@ -1,8 +1,8 @@
 /* repeats.c - drop passages that nearly repeat a better one.
  *
- * Passages with vectors are compared by their cosine. Texts without vectors are compared by marks of
- * 64 bits (SimHash): each pair of adjacent words votes with the bits of its hash. Single words would
- * make texts with a common vocabulary alike, triples would separate near copies. */
+ * Passages with vectors are compared by their cosine. Texts without vectors are compared by marks
+ * of 64 bits (SimHash): each pair of adjacent words votes with the bits of its hash. Single words
+ * would make texts with a common vocabulary alike, triples would separate near copies. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -262,11 +262,21 @@ def _are_plain(kinds: set[type]) -> bool:
 class Filter:
     """A compiled filter, false as a bool if every row passes it.
 
-    `paths` are the metadata keys that it reads; `has_tags` is whether it reads tags.
+    `paths` are the metadata keys that it reads; `has_tags` is whether it reads tags. `encoded` has the condition and
+    both lists of tags for the core, None for each that does not restrict.
     """
 
-    def __init__(self, test: Test | None, paths: tuple[str, ...], has_tags: bool = False) -> None:
-        self._test, self.paths, self.has_tags = test, paths, has_tags
+    def __init__(
+        self, test: Test | None, paths: tuple[str, ...], where: SortKey | None,
+        tags_any: SortKey | None, tags_all: SortKey | None,
+    ) -> None:  # fmt: skip
+        self._test, self.paths, self._values = test, paths, (where, tags_any, tags_all)
+        self.has_tags = tags_any is not None or tags_all is not None
+
+    @property
+    def encoded(self) -> tuple[bytes | None, bytes | None, bytes | None]:
+        where, tags_any, tags_all = self._values
+        return _encoded(where), _encoded(tags_any), _encoded(tags_all)
 
     def __bool__(self) -> bool:
         return self._test is not None
@@ -297,14 +307,21 @@ def compile(
     """Check a condition and compile it. Empty tags do not restrict."""
     compiler = _Compiler()
     tests: list[Test] = []
+    condition: SortKey | None = None
     if where is not None and where != {}:
         tests.append(compiler.condition(where, 0))
-    for wanted, found in ((tags_any, _any), (tags_all, _all)):
-        keys = [sort_key(tag) for tag in _tag_list(wanted)]
+        condition = sort_key(where)
+    wanted = [[sort_key(tag) for tag in _tag_list(tags)] for tags in (tags_any, tags_all)]
+    for keys, found in zip(wanted, (_any, _all), strict=True):
         if keys:
             tests.append(_on_tags(found, keys))
-    has_tags = len(tests) > (where is not None and where != {})
-    return Filter(_every(tests) if tests else None, tuple(sorted(compiler.paths)), has_tags)
+    some, every = ((4, tuple(keys)) if keys else None for keys in wanted)
+    test = _every(tests) if tests else None
+    return Filter(test, tuple(sorted(compiler.paths)), condition, some, every)
+
+
+def _encoded(value: SortKey | None) -> bytes | None:
+    return None if value is None else _core.value_bytes(value)
 
 
 def _on_tags(test: Callable[[FilterColumn, list[SortKey]], Words], keys: list[SortKey]) -> Test:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ragfile.file.filters import Column, Flags, SortKey, Words
+    from ragfile.file.filters import Column, Filter, Flags, SortKey, Words
     from ragfile.file.row_segment import RowSegment
 
 WORTH = 64  # rows: the metadata of fewer are read faster than a section is
@@ -39,6 +39,11 @@ class FileColumn:
 
     def __len__(self) -> int:
         return len(self._column)
+
+    @property
+    def core(self) -> _core.StoredColumn:
+        """The column of the core."""
+        return self._column
 
     def codes(self) -> NDArray[np.unsignedinteger[Any]]:
         """Return the code of each row, 0 for none."""
@@ -113,6 +118,19 @@ class SegmentColumns:
 
     def __len__(self) -> int:
         return self.segment.rows
+
+    def passing(self, chosen: Filter) -> Words:
+        """Return the rows that pass a filter: the core decides if it has all columns."""
+        stored: dict[bytes | None, _core.StoredColumn] = {}
+        for path in (*chosen.paths, *((None,) if chosen.has_tags else ())):
+            column = self._known(path)
+            if isinstance(column, FileColumn):
+                stored[None if path is None else path.encode("utf-8", "surrogatepass")] = (
+                    column.core
+                )
+            elif len(column):
+                return chosen.words(self)
+        return _core.filter_rows(*chosen.encoded, stored, len(self))
 
     def column(self, path: str) -> Column | FileColumn:
         return self._known(path)

@@ -347,6 +347,47 @@ cdef class StoredColumn:
         return chosen
 
 
+cdef rag_status column_of_path(void *context, const uint8_t *path, size_t size, cbool is_tags,
+                               const rag_column **own, const rag_column **other,
+                               rag_fault *fault) noexcept with gil:
+    """Look a column up in a dict by path; b"" with is_tags is None there."""
+    cdef dict columns = <dict>context
+    cdef StoredColumn found
+    own[0] = other[0] = NULL
+    found = columns.get(None if is_tags else (<const char *>path)[:size])
+    if found is not None:
+        own[0] = &found.column
+    return RAG_OK
+
+
+def filter_rows(bytes where, bytes tags_any, bytes tags_all, dict columns not None, uint64_t rows):
+    """Return the row set of the rows that pass a filter, have one of some tags and all of others.
+
+    These are values by value_bytes, or None. `columns` maps each path, as UTF-8, and None for the
+    tags, to its StoredColumn; a path that no row has may be missing."""
+    import numpy
+
+    cdef rag_fault fault
+    cdef rag_filter_columns asked
+    cdef bint wants_all
+    asked.column, asked.context, asked.rows = column_of_path, <void *>columns, rows
+    count = (rows + 63) // 64
+    found, more = numpy.full(count, 2**64 - 1, numpy.uint64), numpy.empty(count, numpy.uint64)
+    cdef uint64_t *words = <uint64_t *>address_of(more)
+    if rows % 64:
+        found[count - 1] = (<uint64_t>1 << rows % 64) - 1
+    if where is not None:
+        check(rag_filter_rows(&asked, <const uint8_t *><const char *>where, len(where), words,
+                              &fault), &fault)
+        found &= more
+    for tags, wants_all in ((tags_any, False), (tags_all, True)):
+        if tags is not None:
+            check(rag_filter_tags(&asked, <const uint8_t *><const char *>tags, len(tags), wants_all,
+                                  words, &fault), &fault)
+            found &= more
+    return found
+
+
 def value_bytes(key):
     """Return the bytes of a value in the form of filters.sort_key."""
     made = bytearray()

@@ -209,7 +209,7 @@ class FileRows(StoredRows):
             return ALL
         columns = self.segment_columns
         stored_columns.bring(columns, [*chosen.paths, *([None] if chosen.has_tags else [])])
-        return RowSet.of_segments(self._segments, [chosen.words(each) for each in columns])
+        return RowSet.of_segments(self._segments, [each.passing(chosen) for each in columns])
 
     def _mask_of(self, where: object) -> NDArray[np.bool_]:
         """Return the mask of ids, row numbers or a mask."""

@@ -102,6 +102,15 @@ class Stored:
     def tags(self):
         return self.column(None)
 
+    def of_core(self, chosen):
+        paths = [*chosen.paths, *([None] if chosen.has_tags else [])]
+        found = {path: self.stored.find(path) for path in paths}
+        return {
+            None if path is None else path.encode(): self.stored.column(number)
+            for path, number in found.items()
+            if number is not None
+        }
+
 
 def merged(rows):
     for shared, own in rows:
@@ -125,9 +134,12 @@ def test_a_stored_filter_equals_the_slow_predicate_on_every_row(rows, where, tag
         for metadata, tags in merged(rows)
     ]
     columns = Stored(built(rows), len(expected))
-    found = filters.compile(where, tags_any=tags_any, tags_all=tags_all).mask(columns).tolist()
+    chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)
+    found = chosen.mask(columns).tolist()
     if not columns.missed:  # of a value that no column holds
         assert found == expected
+        words = _core.filter_rows(*chosen.encoded, columns.of_core(chosen), len(expected))
+        assert _core.flags_of(words, len(expected)).tolist() == expected
     else:
         # of documents without rows, too
         assert any(holds_odd([shared, *own]) for shared, own in rows)
@@ -347,7 +359,10 @@ def test_a_file_answers_by_its_columns_as_by_its_metadata(
     chosen = filters.compile(where, tags_any=tags)
     with ragfile.open(path) as rf:
         for fast, slow in zip(*sources_of(rf), strict=True):
-            assert chosen.mask(fast).tolist() == chosen.mask(slow).tolist()
+            expected = chosen.mask(slow).tolist()
+            assert chosen.mask(fast).tolist() == expected
+            if chosen:
+                assert _core.flags_of(fast.passing(chosen), len(fast)).tolist() == expected
 
 
 def test_ids_and_sources_are_those_of_the_file(tmp_path):

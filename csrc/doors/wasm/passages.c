@@ -116,8 +116,11 @@ static enum rag_status read_stream(const struct rag_stream *stream, uint64_t at,
     return status;
 }
 
-EXPORT(streams_open) int streams_open(uint32_t segment) {
-    return (int)segment_streams(&file.segments[segment]);
+enum rag_status segment_metadata(struct segment *segment, uint64_t at, uint64_t size,
+                                 const uint8_t **bytes) {
+    const enum rag_status status = read_stream(&segment->meta, at, size);
+    *bytes = text;
+    return status;
 }
 
 /* Read bytes [at, at + size) of a segment's texts, or of its metadata; *bytes is valid until the
@@ -130,11 +133,6 @@ int stream_read(uint32_t segment, int is_meta, double at, double size, const uin
         status = read_stream(is_meta ? &one->meta : &one->texts, (uint64_t)at, (uint64_t)size);
     *bytes = text;
     return (int)status;
-}
-
-EXPORT(stream_size) double stream_size(uint32_t segment, int is_meta) {
-    const struct segment *one = &file.segments[segment];
-    return (double)(is_meta ? one->meta.raw_size : one->texts.raw_size);
 }
 
 /* ------------------------------------------------------------------------------------- records */
@@ -205,32 +203,6 @@ EXPORT(record_row) int record_row(uint32_t segment, double document, double inde
     if (status == RAG_OK)
         status = rag_records_row(&one->records, (uint64_t)document, (uint32_t)index, &i, &fault);
     *row = status == RAG_OK && i < one->records.rows ? (double)i : -1;
-    return (int)status;
-}
-
-/* Write the columns that a filter reads, of all rows or all documents. Chunk and document records
- * must be held whole. */
-EXPORT(record_all)
-int record_all(uint32_t segment, int of_rows, double *at, uint32_t *size, uint32_t *document) {
-    struct segment *one = &file.segments[segment];
-    struct rag_chunk c;
-    struct rag_document d;
-    uint64_t id_at;
-    enum rag_status status = segment_records(one);
-    if (status != RAG_OK) return (int)status;
-    const struct rag_records *r = &one->records;
-    const struct rag_want wants[] = {{&r->chunks, 0, r->chunks.size},
-                                     {&r->documents, 0, r->documents.size},
-                                     {&r->ids, 0, r->ids.size}};
-    status = rag_ready(wants, 3, &fault);
-    for (uint64_t i = 0; status == RAG_OK && i < (of_rows ? r->rows : r->count); i++) {
-        status = of_rows ? rag_records_chunk(r, i, &c, &fault)
-                         : rag_records_place(r, i, &d, &id_at, &fault);
-        if (status != RAG_OK) break;
-        at[i] = (double)(of_rows ? c.meta_at : d.meta_at);
-        size[i] = of_rows ? c.meta_size : d.meta_size;
-        if (of_rows) document[i] = c.document;
-    }
     return (int)status;
 }
 

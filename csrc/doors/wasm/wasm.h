@@ -8,6 +8,7 @@
 #define RAG_WASM_H
 
 #include "ragfile/bm25.h"
+#include "ragfile/columns.h"
 #include "ragfile/container.h"
 #include "ragfile/records.h"
 #include "ragfile/sample.h"
@@ -20,6 +21,10 @@
  * and some is missing, the host records the stretch as wanted; return 0. */
 __attribute__((import_module("host"), import_name("read"))) int host_read(double at, double size,
                                                                           void *to);
+
+/* Parse a decimal number, as JavaScript does. */
+__attribute__((import_module("host"), import_name("number"))) double host_number(const char *digits,
+                                                                                 size_t size);
 
 /* ---------------------------------------------------------------------------------------- pages */
 
@@ -77,6 +82,18 @@ enum rag_status segment_streams(struct segment *segment);
 
 /* Read chunks, documents and ids sequentially. */
 enum rag_status segment_records_whole(struct segment *segment);
+
+/* Read a stretch of a segment's metadata; *bytes is valid until the next call. */
+enum rag_status segment_metadata(struct segment *segment, uint64_t at, uint64_t size,
+                                 const uint8_t **bytes);
+
+/* Return a column of a segment's path or tags, or of its ids, as filters.c describes; NULL if no
+ * row has a value. */
+enum rag_status made_column(struct segment *segment, const uint8_t *path, size_t size, bool is_tags,
+                            bool is_of_ids, const struct rag_column **column);
+
+/* Return a builder of columns without limits. */
+enum rag_status columns_builder(struct rag_columns_builder **builder);
 
 /* Return the rows eligible for a sample: live ones with a vector; NULL for all. */
 const uint64_t *segment_sampled(const struct segment *segment);

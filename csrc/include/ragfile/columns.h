@@ -37,6 +37,11 @@ enum rag_status rag_columns_document(struct rag_columns_builder *builder, const 
 enum rag_status rag_columns_rows(struct rag_columns_builder *builder, const uint8_t *json,
                                  size_t size, uint64_t count, struct rag_fault *fault);
 
+/* Makes a new builder keep the column of one path, or of the tags, whatever its name and its
+ * values: a number beyond 64 bits is the nearest binary64. */
+enum rag_status rag_columns_only(struct rag_columns_builder *builder, const uint8_t *path,
+                                 size_t size, bool is_tags, struct rag_fault *fault);
+
 /* Whether a document's JSON holds metadata, tags and a source, and nothing else. Use a builder
  * of its own for this call. */
 bool rag_columns_are_plain(struct rag_columns_builder *builder, const uint8_t *json, size_t size);
@@ -92,6 +97,31 @@ void rag_column_holding(const struct rag_column *column, const uint8_t *value, s
                         uint8_t *chosen);
 void rag_column_containing(const struct rag_column *column, const uint8_t *part, size_t size,
                            uint8_t *chosen);
+
+/* Encodes a JSON value of up to 256 levels, such as a filter. *value belongs to the builder, which
+ * is used for nothing else. */
+enum rag_status rag_value_of_json(struct rag_columns_builder *builder, const uint8_t *json,
+                                  size_t size, const uint8_t **value, size_t *value_size,
+                                  struct rag_fault *fault);
+
+/* The columns that a filter reads. column sets *own to the column of a path, or of the tags, NULL
+ * if no row has it; *other is a column for the rows without a value in *own, or NULL. */
+struct rag_filter_columns {
+    enum rag_status (*column)(void *context, const uint8_t *path, size_t size, bool is_tags,
+                              const struct rag_column **own, const struct rag_column **other,
+                              struct rag_fault *fault);
+    void *context;
+    uint64_t rows;
+};
+
+/* The row set of the rows that pass a filter, an encoded object of conditions; and of those whose
+ * tags have one, or all, of the elements of an encoded list. Fails with RAG_ARGUMENT for another
+ * value. */
+enum rag_status rag_filter_rows(const struct rag_filter_columns *columns, const uint8_t *filter,
+                                size_t size, uint64_t *words, struct rag_fault *fault);
+enum rag_status rag_filter_tags(const struct rag_filter_columns *columns, const uint8_t *tags,
+                                size_t size, bool wants_all, uint64_t *words,
+                                struct rag_fault *fault);
 
 /* Text, list or object number i of the column's blob. */
 const uint8_t *rag_column_text(const struct rag_column *column, uint32_t i, size_t *size);

@@ -19,7 +19,10 @@ export class Core {
   /** source: see sources.js; memory: how many bytes of the file are kept between calls. */
   static async over(source, { memory, wasm } = {}) {
     const core = new Core(source, memory);
-    const host = { read: (at, size, to) => core.read(at, size, to) };
+    const host = {
+      read: (at, size, to) => core.read(at, size, to),
+      number: (at, size) => Number(decoded(core.bytes.subarray(at, at + size))),
+    };
     const wasi = {
       environ_get: () => 0,
       environ_sizes_get: (count, size) => {

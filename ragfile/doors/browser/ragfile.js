@@ -6,11 +6,10 @@ as ragfile/knowledge_base.py does it. The scores, and all that decides which row
 from the C core; so rows, order and score bits are those of the Python package. */
 
 import { Archive, putRows, rowsAt } from "./open_file.js";
-import { Columns } from "./columns.js";
 import { beside, fetched } from "./package_files.js";
 import { Question, atMost } from "./retrieval.js";
 import { ArgumentError, ModelError } from "./errors.js";
-import { compile } from "./filters.js";
+import { maskOf } from "./filters.js";
 import { excerptLines, missingOf, termsOf } from "./excerpts.js";
 import { decoded, encoded } from "./text.js";
 
@@ -20,7 +19,6 @@ const NO_EMBEDDER =
 const KEPT_QUESTIONS = 256;
 
 export class RagFile extends Archive {
-  columns = null;
   model = null; // a promise of the model in use
   vectors = new Map(); // of questions
 
@@ -120,9 +118,7 @@ export class RagFile extends Archive {
 
   /** Live rows whose metadata lists the name among its "keywords", or whose id, document or source it is. */
   async named(name, mask) {
-    const rows = compile({ keywords: { $contains: name } }).mask(
-      await this.columnsOf(["keywords"]),
-    );
+    const rows = await maskOf(this.core, this.rows, { keywords: { $contains: name } });
     for (const { i, base, rows: count } of this.segments)
       for (let row = 0; row < count; row++) if (!this.isLive({ i }, row)) rows[base + row] = 0;
     const there = await this.find(name);
@@ -578,8 +574,7 @@ export class RagFile extends Archive {
       const tagged = await this.mask(null, tagsAny, tagsAll);
       return tagged ? chosen.map((one, i) => one & tagged[i]) : chosen;
     }
-    const filter = compile(where, { tagsAny, tagsAll });
-    return filter ? filter.mask(await this.columnsOf(filter.paths)) : null;
+    return maskOf(this.core, this.rows, where, { tagsAny, tagsAll });
   }
 
   /** The rows of row numbers, where -1 names none, or of ids of chunks and documents. */
@@ -603,12 +598,6 @@ export class RagFile extends Archive {
       } else throw new ArgumentError("where is a filter (an object), row numbers, or ids");
     }
     return mask;
-  }
-
-  async columnsOf(paths) {
-    this.columns ??= await Columns.of(this);
-    if (paths.includes("id")) await this.columns.wantIds();
-    return this.columns;
   }
 }
 
