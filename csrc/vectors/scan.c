@@ -38,6 +38,7 @@
 #include "clusters/scan_clusters.h"
 #include "shared/fail.h"
 
+enum { EXPECTED_ABOVE_FLOOR = 4 };
 enum { PRODUCT_QUERIES = 12, CHUNK_QUERIES = 1024, SLICE_ROWS_MIN = 4096, CHUNK_BYTES = 64 << 20 };
 
 /* -------------------------------------------------------------------------------------- failing */
@@ -137,10 +138,17 @@ static void learn(struct search *search, const struct slice *slice, const uint32
 
 /* ------------------------------------------------------------------------------------- scanning */
 
-/* With few rows for one query, most would be refined; reading the rows is faster. */
+/* Rows of a slice that a scan can be expected to refine: few, if the query has a floor. */
+static uint64_t expected(const struct search *search, const float *floors) {
+    const bool is_bound = search->query_count == 1 && floors && floors[0] > -INFINITY;
+    return is_bound && search->k > EXPECTED_ABOVE_FLOOR ? EXPECTED_ABOVE_FLOOR : search->k;
+}
+
+/* With few rows for one query, most would be refined; reading the rows is faster. The answer must
+ * not change while a chunk is searched: queries are prepared for shadows once. */
 static bool shadow_pays(const struct search *search, const struct rag_segment *segment) {
-    return segment->shadow &&
-           (search->query_count > 1 || segment->matrix->count > 8 * (uint64_t)search->k + 48);
+    return segment->shadow && (search->query_count > 1 ||
+                               segment->matrix->count > 8 * expected(search, search->least) + 48);
 }
 
 static void want_shadow(const struct rag_segment *segment, struct rag_wants *wants) {
@@ -167,7 +175,7 @@ static bool bring(struct search *search, const struct slice *slice, const uint64
 
 /* With few rows for one query, reading them is faster than filtering them. */
 static bool is_few(const struct search *search, uint64_t passing) {
-    return passing <= 4 * (uint64_t)search->k + 32;
+    return passing <= 4 * expected(search, search->floors) + 32;
 }
 
 /* If few of a slice's rows match, gather their codes: reading one code takes as long as sweeping
