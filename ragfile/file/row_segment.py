@@ -165,6 +165,7 @@ class RowSegment:
     _lexicon: _core.Lexicon | None
     _positions: _core.Positions | None
     _fields: dict[int, Metadata]
+    sample_places: dict[tuple[int, int], int] | None  # see sample_rows
 
     def __init__(self, reader: _core.Reader, record: _core.SegmentRecord, base: int) -> None:
         self.reader, self.base = reader, base
@@ -173,7 +174,7 @@ class RowSegment:
         self.room = KEPT
         self._records = self._texts = self._meta = self._alive = self._bare = None
         self._layout = self._view = self._matrix = self._lexicon = None
-        self._positions = None
+        self._positions = self.sample_places = None
         self._links: dict[str, LinkLists] = {}
         self.metric, self._fields = "cosine", {}
         self.brought: set[str] = set()  # names of one-time plans (see prefetch) that have run

@@ -48,12 +48,17 @@ def stored_sample(segment: RowSegment) -> _core.StoredSample | None:
 
 
 def living(stored: _core.StoredSample, segment: RowSegment) -> dict[Entry, int] | None:
-    """Return the live entries with their positions, TAKEN at most; None if the segment has more to add."""
-    mask = segment.vector_mask()
-    places = {entry: i for i, entry in enumerate(stored.pairs()) if mask[entry[1]]}  # in order
-    if len(places) < min(TAKEN, segment.vector_count):
-        return None
-    return dict(list(places.items())[:TAKEN])
+    """Return the live entries with their positions, TAKEN at most; None if the segment has more to add.
+
+    The segment keeps them for later commits that leave it as it is.
+    """
+    if segment.sample_places is None:
+        mask = segment.vector_mask()
+        places = {entry: i for i, entry in enumerate(stored.pairs()) if mask[entry[1]]}  # in order
+        if len(places) < min(TAKEN, segment.vector_count):
+            return None
+        segment.sample_places = dict(list(places.items())[:TAKEN])
+    return segment.sample_places
 
 
 def sample(segments: Sequence[RowSegment], with_vectors: bool = True) -> SampleRows:

@@ -22,9 +22,14 @@ class LayerSegment(RowSegment):
         record = stored.number, stored.rows, stored.live, stored.generation
         super().__init__(stored.reader, _core.SegmentRecord(*record), base)
         self.metric, self.is_pinned, self.room = stored.metric, stored.is_pinned, stored.room
-        self._hidden = frozenset(hidden)
+        self.stored, self._hidden = stored, frozenset(hidden)
         if hidden:
             self._hide(hidden)
+
+    def of(self, base: int, hidden: frozenset[int]) -> LayerSegment | None:
+        """Return the segment for another view, with all that is open; None if that hides other documents."""
+        moved = self.moved(base) if hidden == self._hidden else None
+        return moved if isinstance(moved, LayerSegment) else None
 
     def _hide(self, hidden: Iterable[int]) -> None:
         mask = self.live_mask()

@@ -30,14 +30,14 @@ if TYPE_CHECKING:
 class LayersSnapshot:
     """One commit of each layer, with what rows ask of a snapshot. Layers are in order, the lowest first."""
 
-    def __init__(self, layers: Sequence[Layer]) -> None:
+    def __init__(self, layers: Sequence[Layer], before: Sequence[RowSegment] = ()) -> None:
         check_agreement(layers)
         self.layers, self.config = list(layers), _config(layers)
         self.path = " + ".join(layer.path for layer in layers)
         self.generation = sum(layer.generation for layer in layers)
         self.is_elsewhere = any(layer.is_elsewhere for layer in layers)
         self.sealed = next((layer for layer in layers if layer.is_sealed), None)
-        self.segments = _visible(layers)
+        self.segments = _visible(layers, before)
         self.count = sum(segment.rows for segment in self.segments)
         self.live = sum(segment.live for segment in self.segments)
 
@@ -56,9 +56,12 @@ def _config(layers: Sequence[Layer]) -> dict[str, Any]:
     return layers[0].config if ranking is None else {**layers[0].config, "code": ranking}
 
 
-def rows_of_layers(layers: Sequence[Layer]) -> FileRows:
-    """Return the rows of layers that are open, the lowest first."""
-    snapshot = LayersSnapshot(layers)
+def rows_of_layers(layers: Sequence[Layer], before: Sequence[RowSegment] = ()) -> FileRows:
+    """Return the rows of layers that are open, the lowest first.
+
+    Segments of a view before are taken over where neither they nor what hides them has changed.
+    """
+    snapshot = LayersSnapshot(layers, before)
     file: object = LayersContainer(snapshot)
     return FileRows(cast("Snapshot", snapshot), file=cast("Container", file))
 
@@ -68,7 +71,7 @@ def layers_of(rows: FileRows) -> list[Layer]:
     return cast("LayersSnapshot", rows.snapshot).layers
 
 
-def _visible(layers: Sequence[Layer]) -> list[RowSegment]:
+def _visible(layers: Sequence[Layer], before: Sequence[RowSegment]) -> list[RowSegment]:
     """Return the segments of all layers without hidden documents; those that are fetched come first."""
     pairs: list[tuple[RowSegment, frozenset[int]]] = []
     above: list[RowSegment] = []
@@ -79,9 +82,13 @@ def _visible(layers: Sequence[Layer]) -> list[RowSegment]:
         ids.update(hidden_of(layer))
     pairs.sort(key=lambda pair: not pair[0].reader.is_elsewhere)  # prefetch looks at the first
     bases = accumulate((segment.rows for segment, _ in pairs), initial=0)
-    return [
-        LayerSegment(one, base, hidden) for (one, hidden), base in zip(pairs, bases, strict=False)
-    ]
+    old = {id(one.stored): one for one in before if isinstance(one, LayerSegment)}
+    found: list[RowSegment] = []
+    for (one, hidden), base in zip(pairs, bases, strict=False):
+        known = old.get(id(one))
+        kept = None if known is None else known.of(base, hidden)
+        found.append(LayerSegment(one, base, hidden) if kept is None else kept)
+    return found
 
 
 def _with_hidden(

@@ -11,6 +11,7 @@ from ragfile.search.current import Current, Embedding
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from ragfile.file.row_segment import RowSegment
     from ragfile.layers.agreement import Layer
     from ragfile.search.file_rows import FileRows
 
@@ -41,9 +42,15 @@ class LayersOpener:
     def __init__(self, parts: Sequence[KnowledgeBase], kept: Sequence[KnowledgeBase] = ()) -> None:
         self.parts, self._kept = list(parts), list(kept)
         self.path = " + ".join(part.path for part in parts)
+        self._segments: Sequence[RowSegment] = ()  # of the last view
+
+    def __getstate__(self) -> dict[str, object]:
+        return {**self.__dict__, "_segments": ()}
 
     def open(self) -> FileRows:
-        return rows_of_layers([cast("Layer", part.rows) for part in self.parts])
+        rows = rows_of_layers([cast("Layer", part.rows) for part in self.parts], self._segments)
+        self._segments = rows.segments
+        return rows
 
     def seen(self, rows: FileRows) -> object:
         return None
@@ -61,6 +68,7 @@ class LayersOpener:
         return all(one is two for one, two in zip(layers_of(rows), layers_of(fresh), strict=True))
 
     def close(self, rows: FileRows) -> None:
+        self._segments = ()
         for part in self.parts:
             if not any(part is one for one in self._kept):
                 part.close()

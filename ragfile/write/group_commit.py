@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from functools import partial
 from typing import Generic, TypeVar, Unpack, cast
+from weakref import WeakValueDictionary
 
 from ragfile.errors import LockedError, RagfileError
 from ragfile.ground.lock_patience import DOOR_WAIT, seconds_to_wait
@@ -215,7 +216,8 @@ class GroupCommits:
 
     def _begin(self) -> None:
         self._process, self._lock = os.getpid(), threading.Lock()
-        self._lines: dict[str, CommitLine] = {}
+        # A line lives as long as one of its changes.
+        self._lines: WeakValueDictionary[str, CommitLine] = WeakValueDictionary()
         self._writers: Lru[str, OpenWriter] = Lru(KEPT)
 
     def begin(
@@ -238,7 +240,7 @@ class GroupCommits:
         with self._lock:
             if (line := self._lines.get(name)) is None:
                 begin = partial(self._start, name, os.fspath(path), options)
-                line = self._lines[name] = CommitLine(os.fspath(path), begin)
+                self._lines[name] = line = CommitLine(os.fspath(path), begin)
         pending = PendingChange(line, change, message, seconds_to_wait(wait, DOOR_WAIT))
         line.join(pending)
         return pending

@@ -324,3 +324,41 @@ def test_rows_of_layers_are_numbered_without_gaps(two):
         assert {view.hit(int(row)).doc_id for row in rows} == set(SEEN)
         assert np.isfinite(view.rows.vectors_of(rows.tolist())).all()
         assert view.to_arrow().num_rows == 6 if pytest.importorskip("pyarrow") else True
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_refreshed_view_answers_like_one_that_is_opened_anew(tmp_path, seed):
+    rng, layers = random.Random(seed), [tmp_path / f"{i}.ragfile" for i in range(3)]
+    random_history(rng, layers, tmp_path / "one.ragfile")
+    ids = [f"{letter}/{n}" for letter in "abc" for n in range(20)]
+    with ragfile.open(layers, embedder=Hashed()) as rf:
+        answers(rf, {})
+        for _ in range(5):
+            height = rng.randint(1, 3)
+            named = rng.sample(ids, 6)
+            upserts = [document(rng, doc_id) for doc_id in named[:3]]
+            change(layers[:height] if height > 1 else layers[0], upserts, named[3:])
+            rf.refresh()
+            with ragfile.open(layers, embedder=Hashed()) as fresh:
+                for options in ASKED[:6]:
+                    assert answers(rf, options) == answers(fresh, options)
+
+
+def test_a_commit_to_a_layer_leaves_the_segments_below_open(tmp_path):
+    layers, rng = [tmp_path / "low.ragfile", tmp_path / "high.ragfile"], random.Random(3)
+    create(layers[0], [document(rng, f"a/{n}") for n in range(30)])
+    create(layers[1], [document(rng, "b/0")])
+
+    def opened(rf):
+        rf.search("pod", 3)
+        (low,) = [s for s in rf.rows.segments if s.reader.path == str(layers[0])]
+        return low.records, low.lexicon
+
+    with ragfile.open(layers, embedder=Hashed()) as rf:
+        before = opened(rf)
+        change(layers, [document(rng, "b/1")], [])
+        rf.refresh()
+        assert [one is two for one, two in zip(opened(rf), before, strict=True)] == [True, True]
+        change(layers, [document(rng, "a/1")], [])
+        rf.refresh()
+        assert opened(rf)[0] is not before[0]

@@ -1,5 +1,6 @@
 """Changes of threads that wait together become one commit; each has its own result or error."""
 
+import gc
 import subprocess
 import sys
 import textwrap
@@ -12,7 +13,7 @@ import ragfile
 from ragfile.adapters.passages import Passage, PassageStore
 from ragfile.doors.mcp.files import Files
 from ragfile.doors.mcp.tools import Tools
-from ragfile.write.group_commit import GroupCommits
+from ragfile.write.group_commit import KEPT, CommitLine, GroupCommits
 
 HOLD = """
     import sys
@@ -178,3 +179,13 @@ def test_stores_of_adapters_lose_no_add_of_any_thread(tmp_path):
         ]:
             call.result()
     assert ids(path) == [f"p{i:02d}" for i in range(40)]
+
+
+def test_nothing_is_kept_of_files_that_no_thread_writes(tmp_path):
+    commits = GroupCommits()
+    for i in range(KEPT + 3):
+        path = tmp_path / f"{i}.ragfile"
+        ragfile.create(path).close()
+        assert commits.run(path, put("a")) == "a"
+    gc.collect()
+    assert not [each for each in gc.get_objects() if isinstance(each, CommitLine)]
