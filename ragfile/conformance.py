@@ -25,7 +25,15 @@ import numpy as np
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError, VersionError
 from ragfile.exchange import origin
-from ragfile.file import config, consistency, filters, hidden_documents, sample_rows, stale_records
+from ragfile.file import (
+    config,
+    consistency,
+    filters,
+    hidden_documents,
+    past_generations,
+    sample_rows,
+    stale_records,
+)
 from ragfile.file.pairs import PairFile
 from ragfile.file.row_segment import RowSegment
 from ragfile.ground import system
@@ -207,6 +215,8 @@ def _whole(reader: _core.Reader, segments: list[RowSegment]) -> Found:
         _refuse(consistency.stale_faults(found["stale"], segments))
     if reader.has("rag.hidden"):
         found["hidden"] = hidden_documents.read_hidden(reader, "")
+    if reader.has("rag.past"):
+        found["past"] = past_generations.read_past(reader, "")
     if (section := reader.section("rag.origin")) is not None:
         stream = _core.Stream(section)
         found["origin"] = origin.read(stream.read(0, stream.size))

@@ -35,7 +35,7 @@ KNOWN = (
     "rag.terms", "rag.postings", "rag.positions", "rag.terms.N", "rag.postings.N", "rag.chunks", "rag.documents",
     "rag.ids", "rag.text", "rag.meta", "rag.bare", "rag.sample", "rag.fine", "rag.columns",
     "rag.tombs", "rag.deleted", "rag.gone", "rag.sections", "rag.config", "rag.merged", "rag.stale",
-    "rag.hidden", "rag.origin",
+    "rag.hidden", "rag.past", "rag.origin",
     "rag.frequencies", "rag.parity", "rag.parity.step", "rag.seal", "rag.signatures",
     "graph", "hypergraph",
 )  # fmt: skip
@@ -1346,6 +1346,8 @@ def read_whole(parts, documents):
         found["stale"] = stale(*of(parts, "rag.stale"), documents)
     if "rag.hidden" in parts:
         found["hidden"] = hidden(*of(parts, "rag.hidden"), parts["rag.hidden"][1]["items"])
+    if "rag.past" in parts:
+        found["past"] = past(*of(parts, "rag.past"), parts["rag.past"][1]["items"])
     if "rag.origin" in parts:
         found["origin"] = origin(*of(parts, "rag.origin"))
     if "rag.frequencies" in parts:
@@ -1402,6 +1404,16 @@ def hidden(part, at, items):
     need(all(isinstance(i, str) and i for i in found), at, "3.5.2", "not an array of ids")
     need(len(set(found)) == len(found), at, "3.5.2", "an id twice")
     need(items == len(found), at, "3.5.2", "another number of items")
+    return found
+
+
+def past(part, at, items):
+    """3.11: the names of generations that copies of the file can have."""
+    found = json_of(part, at, "3.11")
+    need(isinstance(found, list) and 1 <= len(found) <= 256, at, "3.11", "not 1 to 256 names")
+    fits = all(isinstance(i, str) and re.fullmatch("[0-9a-f]{16}", i) for i in found)
+    need(fits, at, "3.11", "not an array of hashes")
+    need(items == len(found), at, "3.11", "another number of items")
     return found
 
 

@@ -36,6 +36,7 @@ static const char *const section_names[] = {
     "rag.merged",
     "rag.stale",
     "rag.hidden",
+    "rag.past",
     "rag.origin",
     "rag.frequencies",
     "rag.parity",

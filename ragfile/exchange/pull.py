@@ -18,8 +18,9 @@ from urllib.parse import unquote, urlsplit
 from ragfile import _core
 from ragfile.embedding.protocol import same_model
 from ragfile.errors import ConflictError, CorruptError, FormatError, ModelError, SignatureError
-from ragfile.file.config import config_of, footer_hash, has_in_past
+from ragfile.file.config import config_of
 from ragfile.file.container import TAIL
+from ragfile.file.past_generations import MOST, name_of, read_past
 from ragfile.file.signatures import require, signatures
 from ragfile.ground.atomic_replace import CHUNK, replace_with, spare_unless_ragfile
 from ragfile.ground.lock_patience import seconds_to_wait
@@ -206,8 +207,8 @@ class _Pull:
     def _is_past(self, local: _core.Map) -> bool:
         """Return whether the remote file had the local file's newest commit before it dropped some."""
         with suppress(FormatError):  # a damaged local file is none of them
-            name = footer_hash(memoryview(local), _core.Reader(local))
-            return has_in_past(config_of(_core.Reader(self.remote), self.remote.path), name)
+            name = name_of(_core.Reader(local), memoryview(local))
+            return name in read_past(_core.Reader(self.remote), self.remote.path)
         return False
 
     def check_replaces(self, local: _core.Map, path: str, replace: bool) -> str | None:
@@ -231,7 +232,7 @@ class _Pull:
         if not self._is_known and not replace:
             raise ConflictError(
                 f"{path} is not an earlier state of {self.remote.path}: it was changed here, or the "
-                "other was rebuilt or compacted, or dropped more than 256 commits since (keep=); replace=True "
+                f"other was rebuilt or compacted, or dropped more than {MOST} commits since (keep=); replace=True "
                 "(--replace) gives up the local file"
             )
         return _name(before) if is_other else None

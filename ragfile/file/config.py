@@ -21,7 +21,6 @@ METRICS = ("cosine", "ip", "l2")
 STATIC_WEIGHT, TRANSFORMER_WEIGHT = 6, 4  # calibrated fusion's w by kind of model
 CODE_RANKING = 1  # the version of the rule that ranks source code
 KNOWN = 1  # how much the share of a question that a static model knows weighs its vector
-FOOTER, PAST_DIGITS = 64, 16  # bytes at the end of a commit; hexadecimal digits of its name
 SHARED, SHARED_MOST = 64, 8192  # configurations that are kept, and bytes of one
 EVIDENCE = 0.05  # share by which further passages raise a document's best one
 
@@ -185,10 +184,6 @@ def _is_keep(value: object) -> bool:
         return False
 
 
-def _is_past(value: object) -> bool:
-    return isinstance(value, str) and len(value) % PAST_DIGITS == 0 and value.isascii()
-
-
 def _is_selection(value: object) -> bool:
     if not is_object(value) or not isinstance(value.get("ignore", True), bool):
         return False
@@ -205,19 +200,6 @@ def config_of(reader: _core.Reader, path: str) -> dict[str, Any]:
     return read_config(bytes(section), path)
 
 
-def footer_hash(data: memoryview, reader: _core.Reader) -> str:
-    """Return the name of a generation in the field `past`, from the bytes of its file."""
-    end = reader.commit["end"]
-    return f"{_core.hash64(data[end - FOOTER : end]):0{PAST_DIGITS}x}"
-
-
-def has_in_past(record: dict[str, Any], generation: str) -> bool:
-    """Return whether a file had a generation, by its name, before it dropped some."""
-    past: str = record.get("past", "")
-    names = range(0, len(past), PAST_DIGITS)
-    return any(past[at : at + PAST_DIGITS] == generation for at in names)
-
-
 def first_generation(reader: _core.Reader, path: str) -> int:
     """Return the number of a file's first commit: 1, or more after a compaction."""
     first: int = config_of(reader, path).get("first_generation", 1)
@@ -226,7 +208,6 @@ def first_generation(reader: _core.Reader, path: str) -> int:
 
 FIELDS: dict[str, Callable[[Any], bool]] = {
     "first_generation": lambda value: _is_whole(value, 1, 1 << 62),
-    "past": _is_past,
     "keep": _is_keep,
     "signed": lambda value: _is_whole(value, 1, 1 << 62),
     "code": lambda value: _is_whole(value, 1, 1 << 32),

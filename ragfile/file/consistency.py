@@ -13,6 +13,7 @@ from ragfile import _core
 from ragfile.errors import FormatError
 from ragfile.file import sample_rows
 from ragfile.file.hidden_documents import read_hidden
+from ragfile.file.past_generations import read_past
 from ragfile.text import restored
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ def _open_whole(reader: _core.Reader) -> None:
     if (section := reader.section("rag.frequencies")) is not None:
         _core.Frequencies(section)
     read_hidden(reader, "the file")
+    read_past(reader, "the file")
 
 
 def merged_rows(reader: _core.Reader) -> int:

@@ -62,6 +62,7 @@ COMPACTION = {
     "rag.merged": "dropped",
     "rag.stale": "kept",
     "rag.hidden": "kept",
+    "rag.past": "dropped",
     "rag.origin": "kept",
     "rag.frequencies": "kept",
     "rag.parity": "rebuilt",

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
 FIRST = 1  # the generation of a build
 NOTES = "building/"
-LATER = ("first_generation", "past", "analysis")  # in the configuration of a file, not of a dataset
+LATER = ("first_generation", "analysis")  # in the configuration of a file, not of a dataset
 
 
 @dataclass

@@ -81,7 +81,6 @@ def _rewrite(
     record |= chosen
     record.pop("first_generation", None)
     record.pop("signed", None)
-    record.pop("past", None)
     if record.get("keep") == NEWEST:
         del record["keep"]  # the next edit records it again
     if is_object(memory := record.get("memory")):
@@ -130,7 +129,6 @@ def rewrite(
         record.pop(name, None)
     record.pop("first_generation", None)
     record.pop("signed", None)
-    record.pop("past", None)
     if record.get("keep") == NEWEST:
         del record["keep"]
     record |= changes or {}

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ragfile.types import StrPath
 
 NOT_SHARED = (  # settings
-    "labels", "selection", "layout", "signed", "keep", "first_generation", "past", "memory",
+    "labels", "selection", "layout", "signed", "keep", "first_generation", "memory",
 )  # fmt: skip
 
 

@@ -25,19 +25,22 @@ from ragfile.errors import FormatError, LockedError
 from ragfile.file import config
 from ragfile.file.consistency import merged_rows
 from ragfile.file.generation_limits import BOUND_TO_THEIR_PLACE, COPY_MOST, limit
+from ragfile.file.past_generations import NAME as PAST
+from ragfile.file.past_generations import newest_names, packed, read_past
 from ragfile.file.row_segment import RowSegment
 from ragfile.ground import system
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ragfile.types import SectionEntry, StrPath
 
 ALL, NEWEST = "all", 1  # of the choices for keep=
 LEAST = 256 << 10  # bytes: smaller files stay as they are
 STEP = 1.05  # files are looked at, again and again, when they have grown by this factor
-PAST_MOST = 256  # generations that the field `past` of rag.config names
 PATIENCE = 1.0  # seconds to wait for writers that came first
 LIST = "rag.sections"  # ends with the first section of its own that is dropped
-LEFT_OUT = ("rag.parity", "rag.parity.step", "rag.merged")  # made again by each commit
+LEFT_OUT = ("rag.parity", "rag.parity.step", "rag.merged", PAST)  # made again by each commit
 
 Key = tuple[str, int]  # a section's name and segment
 
@@ -166,27 +169,16 @@ class Past:
                 copy.add(made, reader)
 
     def _copy(self) -> GenerationCopy:
-        record, last = config.config_of(self._newest, self._path), self._newest.commit["generation"]
-        first: int = record.get("first_generation", 1)
-        past = record.get("past", "") + "".join(self._names())
-        return GenerationCopy(
-            first + last - len(self._kept), past[-PAST_MOST * config.PAST_DIGITS :]
-        )
-
-    def _names(self) -> list[str]:
-        """Return the names of the newest generations for the field `past`, oldest first."""
-        reader, data = self._newest, memoryview(self._newest.owner)
-        names = [config.footer_hash(data, reader)]
-        while reader.commit["generation"] > 1 and len(names) < PAST_MOST:
-            reader = reader.previous()
-            names.append(config.footer_hash(data, reader))
-        return names[::-1]
+        newest, last = self._newest, self._newest.commit["generation"]
+        past = read_past(newest, self._path) + newest_names(newest, memoryview(newest.owner))
+        first = config.first_generation(newest, self._path) + last - len(self._kept)
+        return GenerationCopy(first, past)
 
 
 class GenerationCopy:
     """A new file that receives generation after generation of another one."""
 
-    def __init__(self, first_generation: int, past: str = "") -> None:
+    def __init__(self, first_generation: int, past: Sequence[str] = ()) -> None:
         self._first = first_generation
         self._past = past
         self._held: dict[Key, int] = {}  # where the other file has the sections of the last commit
@@ -208,6 +200,9 @@ class GenerationCopy:
         ):  # first, or it goes along
             file.drop(name, segment)
         self._held = places
+        if is_first and self._past:
+            raw, items = packed(self._past)
+            file.add(PAST, raw, items=items)
         if rows := 0 if is_first else merged_rows(reader):
             file.add("rag.merged", b"", items=rows)
             self._held["rag.merged", 0] = 0
@@ -258,8 +253,6 @@ class GenerationCopy:
         record = json.loads(raw)
         if self._first > 1:
             record["first_generation"] = self._first
-        if self._past:
-            record["past"] = self._past
         return json.dumps(record, sort_keys=True, ensure_ascii=False).encode()
 
 

@@ -11,6 +11,7 @@ from good_files import (
     FREQUENT,
     NOTHING,
     ORIGIN,
+    PAST,
     RICH,
     ROWS,
     SOME_VECTORS,
@@ -20,6 +21,7 @@ from good_files import (
     linked,
     listed_file,
     merged_segments,
+    remembering,
     rich_columns,
     segment,
     shadowed,
@@ -1126,6 +1128,17 @@ def whole_files():
         ("hidden-json", "hidden documents that are no JSON", b"[", 0),
     ):
         yield f"1-{case}", bad(hiding(ids, items), None, "3.5.2", note)
+    for case, note, names, items in (
+        ("past-object", "names of generations that are no array", {}, 1),
+        ("past-none", "no name of a generation", [], 0),
+        ("past-number", "a name that is no text", [9], 1),
+        ("past-digits", "a name with a capital digit", ["09F1c62a5e3b7d84"], 1),
+        ("past-short", "a name of 15 digits", ["09f1c62a5e3b7d8"], 1),
+        ("past-many", "257 names of generations", PAST[:1] * 257, 257),
+        ("past-items", "another number of names", PAST, 3),
+        ("past-json", "names that are no JSON", b"[", 1),
+    ):
+        yield f"1-{case}", bad(remembering(names, items), None, "3.11", note)
     yield made("origin-list", "an origin that is no object", "8", origin=[])
     newer = {**ORIGIN, "version": 2}
     yield made("origin-version", "an origin of version 2", "8", "version", origin=newer)

@@ -813,10 +813,21 @@ def hiding(ids, items=None):
     return File().commit([("rag.hidden", 0, 0, raw, count)]).bytes()
 
 
+PAST = ["09f1c62a5e3b7d84", "57ab03c1d2e4f690"]
+
+
+def remembering(names, items=None):
+    """A file without documents that names generations from before."""
+    raw = names if isinstance(names, bytes) else json.dumps(names).encode()
+    return File().commit([("rag.past", 0, 0, raw, len(names) if items is None else items)]).bytes()
+
+
 def about_files():
     """Sections of the whole file."""
     note = "a layer that deletes two documents from those below"
     yield "1-hidden", Vector(hiding(["a.md", "b"]), note, says_1(hidden=["a.md", "b"]))
+    note = "a file that dropped generations, two of which it names"
+    yield "1-past", Vector(remembering(PAST), note, says_1(past=PAST))
     data = File().commit(whole_file(), rows=[(1, 5, 5)]).bytes()
     says = says_1(config=CONFIG, stale=STALE, origin=ORIGIN)
     yield "1-records", Vector(data, "configuration, stale documents and origin", says)
