@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, cast
+from urllib.parse import parse_qsl, urlencode
 
 import numpy as np
 
@@ -60,6 +61,7 @@ PROVIDERS = {
 
 # The texts that models expect before a query and before a document, by part of the model's name.
 # The first match counts.
+PREFIX_OPTIONS = ("query_prefix", "document_prefix")
 PREFIXES = (
     ("nomic-embed-text", "search_query: ", "search_document: "),
     ("snowflake-arctic-embed2", "query: ", ""),
@@ -292,15 +294,46 @@ def open_for_model(
     """Open the embedder that a caller names for vectors of a recorded model.
 
     A recorded name without a provider's scheme comes from another program, which puts no prefixes before
-    texts. Then the provider puts none before them either, unless `spec` names prefixes.
+    texts. Then the provider puts none before them either. Prefixes that the record names apply, and those
+    that `spec` names come first.
     """
-    name = str((recorded or {}).get("name") or "")
-    is_foreign = bool(name) and not is_scheme(name.partition(":")[0])
-    if not (isinstance(spec, str) and is_foreign and spec.partition(":")[0] in PROVIDERS):
+    record = recorded or {}
+    name = str(record.get("name") or "")
+    if not (isinstance(spec, str) and name and spec.partition(":")[0] in PROVIDERS):
         return open_embedder(spec, cache=cache)
-    chosen = split_options(spec, {})[1]
-    query, document = (chosen.get(f"{role}_prefix", "") for role in ("query", "document"))
-    return open_embedder(spec, cache=cache, query_prefix=query, document_prefix=document)
+    is_foreign = not is_scheme(name.partition(":")[0])
+    known = _prefix_options(str(record.get("spec") or name))
+    noted = dict.fromkeys(PREFIX_OPTIONS, "") if is_foreign else known
+    prefixes: dict[str, Any] = {**noted, **_prefix_options(spec)}
+    return open_embedder(spec, cache=cache, **prefixes)
+
+
+def with_prefixes(name: str, spec: str) -> str:
+    """Return a name with the prefixes that another spec of the model names, and none of its other options."""
+    return _noted(name, _prefix_options(spec))
+
+
+def foreign_name(spec: str) -> str:
+    """Return the name to record for a model whose vectors another program made.
+
+    Such programs put no prefixes before texts. The name says so if our provider would put some, unless
+    `spec` names prefixes.
+    """
+    name = spec.partition("?")[0]
+    is_known = is_scheme(name.partition(":")[0]) and any(prefixes_of(name))
+    return _noted(
+        name, dict.fromkeys(PREFIX_OPTIONS if is_known else (), "") | _prefix_options(spec)
+    )
+
+
+def _prefix_options(spec: str) -> dict[str, str]:
+    """Return the prefixes that a name has; none for a query part of another form."""
+    options = dict(parse_qsl(spec.partition("?")[2], keep_blank_values=True))
+    return {key: options[key] for key in PREFIX_OPTIONS if key in options}
+
+
+def _noted(name: str, prefixes: Mapping[str, str]) -> str:
+    return f"{name}?{urlencode(prefixes)}" if prefixes else name
 
 
 def _opened(spec: str | None, offline: bool, options: dict[str, Any]) -> Embedder | None:
@@ -401,18 +434,21 @@ def embedder_of_file(spec: str, *, cache: CacheChoice = None) -> Embedder:
     Files come from untrusted sources. A file must not be able to send its reader's questions to a
     server, nor load a model from a folder of its choice or with options of its choice (some run
     code). It can only name the static model of this package, and a sentence-transformers model by
-    its plain name if it is already on this machine.
+    its plain name if it is already on this machine, with the prefixes of the vectors.
     """
     if spec in ("default", StaticEmbedder().model.name):
         return StaticEmbedder()
-    name = spec.removeprefix("st:")
+    prefixes: dict[str, Any] = {**_prefix_options(spec)}
+    named = spec.partition("?")[0]
+    name = named.removeprefix("st:")
     is_plain = re.fullmatch(r"[A-Za-z0-9][\w.-]*(/[A-Za-z0-9][\w.-]*)?", name)
-    if name != spec and is_plain and not Path(name).exists():
-        found = open_embedder(spec, offline=True, cache=cache)
+    has_prefixes_alone = _noted(named, prefixes) == spec
+    if name != named and is_plain and has_prefixes_alone and not Path(name).exists():
+        found = open_embedder(named, offline=True, cache=cache, **prefixes)
         if found is not None:
             return found
     raise ModelError(
-        f"the file's vectors are of {spec}, which is not opened without being asked for: pass embedder="
+        f"the file's vectors are of {named}, which is not opened without being asked for: pass embedder="
     )
 
 

@@ -13,6 +13,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias, TypeVar, cast
 
+from ragfile.embedding.protocol import foreign_name
 from ragfile.errors import FormatError
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss import json_pair
@@ -21,6 +22,7 @@ from ragfile.exchange.ragmd import ragmd_reader
 from ragfile.ground.atomic_replace import spare, spare_folder
 from ragfile.ground.call_site import stack_level
 from ragfile.ground.extras import missing, optional
+from ragfile.ground.missing_files import explained
 from ragfile.ground.urls import is_dataset, local_path
 from ragfile.types import ByteOrder, Padding, PairPrecision, StrPath
 from ragfile.types import Format as FormatName
@@ -81,7 +83,8 @@ def convert(
     src, dst = _local(src), _local(dst)
     _refuse_itself(src, dst)
     collection = read(src, **options)
-    collection.model_name = collection.model_name or embedder
+    if embedder is not None and not collection.model_name:
+        collection.model_name = foreign_name(embedder)
     if lost := len(collection.dangling()):
         what = f"{lost} of {len(collection)} rows refer to documents or chunks that are not there; they are kept as they are"
         warnings.warn(what, UserWarning, stacklevel=stack_level())
@@ -110,8 +113,13 @@ def _refuse_itself(src: Place, dst: Place) -> None:
 
 def read(src: Place, **options: object) -> Collection:
     """Read a collection from a store of any known format."""
-    kind = format_of(src)
+    with explained(_first(src)):
+        kind = format_of(src)
     return _call(FORMATS[kind].read, "read", src, options)
+
+
+def _first(src: Place) -> StrPath:
+    return src[0] if isinstance(src, tuple) else src
 
 
 def write(collection: Collection, dst: Place, *, to: str | None = None, **options: object) -> None:

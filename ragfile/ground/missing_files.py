@@ -18,7 +18,7 @@ def explained(path: str | os.PathLike[str]) -> Generator[None]:
     except FileNotFoundError as error:
         if os.path.lexists(path) or error.errno is None:
             raise
-        why = f"{error.strerror}; {_advice(os.fspath(path))}"
+        why = f"{error.strerror}{_advice(os.fspath(path))}"
         raise FileNotFoundError(error.errno, why, os.fspath(path)) from None
 
 
@@ -27,9 +27,12 @@ def _advice(path: str) -> str:
     from difflib import get_close_matches
 
     folder, name = os.path.split(path)
-    if near := get_close_matches(name, _names(folder or os.curdir), 1):
-        return f"did you mean {shlex.quote(os.path.join(folder, near[0]))}?"
-    return f"`ragfile build FOLDER -o {shlex.quote(path or 'kb.ragfile')}` makes one"
+    stems = {os.path.splitext(each)[0]: each for each in _names(folder or os.curdir)}
+    if near := get_close_matches(os.path.splitext(name)[0], stems, 1):  # suffixes are alike
+        return f"; did you mean {shlex.quote(os.path.join(folder, stems[near[0]]))}?"
+    if os.path.splitext(name)[1] not in ("", ".ragfile"):
+        return ""  # a build writes no other format
+    return f"; `ragfile build FOLDER -o {shlex.quote(path or 'kb.ragfile')}` makes one"
 
 
 def _names(folder: str) -> list[str]:

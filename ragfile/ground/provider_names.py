@@ -14,7 +14,7 @@ from ragfile.errors import ModelError
 def split_options(spec: str, options: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """Return a name and its options. Keyword options override those in the name's query part."""
     name, _, query = spec.partition("?")
-    pairs = parse_qsl(query, strict_parsing=bool(query))
+    pairs = parse_qsl(query, keep_blank_values=True, strict_parsing=bool(query))
     if any(key.lower().replace("-", "").replace("_", "").endswith("key") for key, _ in pairs):
         raise ModelError(
             "a key does not belong in a model's name, which files and logs keep: pass api_key="

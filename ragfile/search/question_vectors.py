@@ -86,13 +86,20 @@ class QuestionVectors:
                 return np.array(kept, dtype=np.float32), ""
             embedder = self.embedder
             if embedder is None:
-                return None, NO_EMBEDDER
+                return None, self._no_embedder()
             with network.offline(self.is_offline):
                 return self._made(embedder, texts), ""
         except MemoryError:
             raise
         except Exception as error:  # noqa: BLE001 - a user's embedder may raise anything
             return None, f"no embedding: {str(error) or type(error).__name__}"
+
+    def _no_embedder(self) -> str:
+        """Return why there is no embedder, with the model if another program recorded its name."""
+        if not (name := str(self.model.get("name") or "")):
+            return NO_EMBEDDER
+        which = f"its vectors are of {name:.80}: name one (embedder=, --embedder)"
+        return f"{NO_EMBEDDER.partition(':')[0]}, and {which}, such as ollama:{name:.80}"
 
     def known(self, texts: list[str]) -> NDArray[np.float64] | None:
         """Return the share of each text that the model knows; None if the model cannot tell."""

@@ -1,7 +1,10 @@
 """One comparison of models: hashes of weights, then names without their scheme."""
 
+import json
+
 import pytest
 
+import ragfile
 from ragfile.embedding.protocol import Model, same_model
 
 HUB = "sentence-transformers/all-MiniLM-L6-v2"
@@ -56,3 +59,13 @@ def test_weights_decide_and_a_folder_is_no_name(one, other, same):
 def test_a_model_compares_itself_with_a_record():
     assert Model("ollama:nomic-embed-text", None).is_of({"name": "nomic-embed-text", "dims": 768})
     assert not Model("ollama:nomic-embed-text", 3).is_of({"name": "nomic-embed-text", "dims": 768})
+
+
+def test_a_file_of_another_program_names_its_model_where_no_embedder_is_recorded(tmp_path):
+    rows = [{"id": "a", "text": "Owls fly.", "embedding": [1.0, 0.5]}]
+    (tmp_path / "rows.jsonl").write_text(json.dumps(rows[0]))
+    kb = tmp_path / "kb.ragfile"
+    ragfile.convert(tmp_path / "rows.jsonl", kb, embedder="nomic-embed-text")
+    with ragfile.open(kb) as rf:
+        reason = rf.search("owls", mode="vector").degraded
+    assert "of nomic-embed-text: name one (embedder=, --embedder), such as ollama:nomic" in reason

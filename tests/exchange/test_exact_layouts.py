@@ -15,6 +15,7 @@ import pytest
 from exchange.test_conversion import PASSAGES, WHOLE, needs
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from servers import embedding_servers
 
 import ragfile
 from ragfile.errors import FormatError
@@ -575,3 +576,54 @@ def test_a_csv_without_a_table_or_vectors_is_refused(tmp_path, text):
     (tmp_path / "items.csv").write_text(text)
     with pytest.raises(FormatError, match=r"items\.csv"):
         conversion.read(tmp_path / "items.csv")
+
+
+# --------------------------------------------------------------------- the prefixes of a model ---
+
+
+@pytest.fixture
+def ollama(monkeypatch):
+    with embedding_servers.Server() as server:
+        monkeypatch.setenv("OLLAMA_HOST", server.url)
+        yield server
+
+
+def embedded(server):
+    """The texts that the server embedded since the last call."""
+    found = [text for _, body, *_ in server.requests for text in body["input"]]
+    server.requests.clear()
+    return found
+
+
+NIGHT = "Owls fly at night."
+NOMIC = "ollama:nomic-embed-text"
+
+
+@pytest.mark.parametrize(
+    ("named", "asked"),
+    [(NOMIC, NIGHT), (f"{NOMIC}?query_prefix=ask: &document_prefix=", f"ask: {NIGHT}")],
+    ids=["none", "named"],
+)
+def test_a_question_has_the_prefixes_of_the_program_that_made_the_vectors(
+    tmp_path, ollama, named, asked
+):
+    """Programs put no prefixes before texts, though our provider would for this model."""
+    rows = [
+        {"id": str(n), "text": text, "embedding": embedding_servers.vector_of(text).tolist()}
+        for n, text in enumerate([NIGHT, "Herons stand in water.", "Pods restart."])
+    ]
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    ragfile.convert(tmp_path / "rows.jsonl", tmp_path / "kb.ragfile", embedder=named)
+    with ragfile.open(tmp_path / "kb.ragfile", embedder=NOMIC) as rf:
+        [hit] = rf.search(NIGHT, 1, mode="vector")
+    assert embedded(ollama) == [asked]
+    assert ((hit.text, round(hit.score, 4)) == (NIGHT, 1.0)) is (asked == NIGHT)
+
+
+def test_a_file_that_was_built_with_prefixes_is_asked_with_them(tmp_path, ollama):
+    spec = f"{NOMIC}?query_prefix=ask: &document_prefix="
+    ragfile.build([{"id": "a", "text": NIGHT}], tmp_path / "kb.ragfile", embedder=spec)
+    assert embedded(ollama) == [NIGHT]
+    with ragfile.open(tmp_path / "kb.ragfile", embedder=NOMIC) as rf:
+        rf.search(NIGHT, 1, mode="vector")
+    assert embedded(ollama) == [f"ask: {NIGHT}"]

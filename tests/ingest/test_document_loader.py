@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles import source_files as made
 
+import ragfile
 from ragfile.ingest import loaders
 from ragfile.ingest.chunker import split
 from ragfile.ingest.document_loader import Duplicate, Loading, load, upload_path
@@ -204,9 +205,54 @@ def test_a_csv_row_is_a_segment_with_its_number(tmp_path):
         write(tmp_path, "a.csv", 'name;note\r\n"Ann; B";"two\r\nlines"\r\n\r\nCem;\r\n')
     )
     assert [(c.content, c.metadata) for c in split(document, "characters")] == [
-        ("name: Ann; B\nnote: two\nlines", {"row": 2, "headers": "a"}),
-        ("name: Cem", {"row": 4, "headers": "a"}),
+        (
+            "name: Ann; B\nnote: two\nlines",
+            {"name": "Ann; B", "note": "two\r\nlines", "row": 2, "headers": "a"},
+        ),
+        ("name: Cem", {"name": "Cem", "row": 4, "headers": "a"}),
     ]
+
+
+CELLS = {
+    "numbers where all are numbers": ("id,year,code\n1,2024,007\n2,,010\n", [
+        {"id": 1, "year": 2024, "code": "007"}, {"id": 2, "code": "010"},
+    ]),
+    "texts where one is a word": ("n\n1\n2\nthree\n", [{"n": "1"}, {"n": "2"}, {"n": "three"}]),
+    "fractions": ("x\n1\n2.5\n-1e3\n", [{"x": 1}, {"x": 2.5}, {"x": -1000.0}]),
+    "no number beyond a float": ("x\n1\n1e999\n", [{"x": "1"}, {"x": "1e999"}]),
+    "nothing longer than 200": (f"a,b\nx,{'y' * 201}\nz,{'y' * 200}\n", [
+        {"a": "x"}, {"a": "z", "b": "y" * 200},
+    ]),
+    "no keys of the engine": ("path,row,checksum,year\na,b,c,1\n", [{"year": 1}]),
+    "no keys from cells": ("Ann,7\nBob,8\n", [{}]),
+    "no keys that are there twice": ("a,a\n1,2\n", [{}]),
+    "a row with more cells than names": ("a\n1,2\n", [{"a": 1}]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CELLS)
+def test_the_cells_of_a_row_are_its_metadata(tmp_path, name):
+    content, expected = CELLS[name]
+    document = only(write(tmp_path, "t.csv", content))
+    found = [{k: v for k, v in s.metadata.items() if k != "row"} for s in document.segments]
+    assert found == expected
+    assert [[type(v) for v in one.values()] for one in found] == [
+        [type(v) for v in one.values()] for one in expected
+    ]
+
+
+def test_a_filter_finds_the_rows_of_a_csv_in_a_folder(tmp_path):
+    (tmp_path / "docs").mkdir()
+    write(tmp_path / "docs", "birds.csv", "bird,year\nHeron,2023\nOwl,2024\nOwl,2021\n")
+    ragfile.build(tmp_path / "docs", tmp_path / "kb.ragfile", embedder="none")
+    with ragfile.open(tmp_path / "kb.ragfile") as rf:
+        found = rf.search("owl heron", where={"year": {"$gte": 2022}, "bird": "Owl"})
+        assert [(hit.text, hit.metadata["row"]) for hit in found] == [("bird: Owl\nyear: 2024", 3)]
+
+
+def test_an_upload_cannot_name_its_origin_in_a_column(tmp_path):
+    document = only(write(tmp_path, "t.csv", "mime,file_id,upload,a\nx,y,z,1\n"))
+    assert [segment.metadata for segment in document.segments] == [{"a": 1, "row": 2}]
 
 
 def test_json_lines_give_a_document_each_and_a_bad_line_a_failure(tmp_path):

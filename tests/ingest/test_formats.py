@@ -412,9 +412,15 @@ def test_a_workbook_gives_its_rows_under_the_names_of_their_columns(tmp_path):
         for segment in document.segments
     ]
     assert rows == [
-        ({"sheet": "One", "row": 4}, "Colour: Blue\n2024-01-01\nSize: 7"),
-        ({"sheet": "One", "row": 5}, "Colour: true\n2024-01-01 12:00:00\nSize: a  b"),
-        ({"sheet": "One", "row": 6}, "Colour: 06:00:00\n#DIV/0!"),
+        (
+            {"sheet": "One", "row": 4, "Colour": "Blue", "Size": 7},
+            "Colour: Blue\n2024-01-01\nSize: 7",
+        ),
+        (
+            {"sheet": "One", "row": 5, "Colour": "true", "Size": "a  b"},
+            "Colour: true\n2024-01-01 12:00:00\nSize: a  b",
+        ),
+        ({"sheet": "One", "row": 6, "Colour": "06:00:00"}, "Colour: 06:00:00\n#DIV/0!"),
         ({"sheet": "Two", "row": 1}, "42"),
     ]
 
@@ -454,4 +460,6 @@ def test_an_open_spreadsheet_gives_its_rows(tmp_path):
     )
     document = only(tmp_path, "a.ods", made.ods(tables))
     assert document.text == "Name: Ada\nx\nx\nAge: 36"
-    assert [segment.metadata for segment in document.segments] == [{"sheet": "One", "row": 5}]
+    assert [segment.metadata for segment in document.segments] == [
+        {"sheet": "One", "row": 5, "Name": "Ada", "Age": 36}
+    ]

@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from ragfile.ingest.document_loader import load
+from ragfile.ingest.document_loader import Loading, load
 from ragfile.ingest.loaders import LoadError
 
 MAN = r""".TH TOOL 1
@@ -115,3 +115,45 @@ def test_a_page_of_no_declared_encoding_is_read_by_the_rule_that_was_given(tmp_p
         list(load([tmp_path / "page.html"], encoding="utf-8"))
     (document,) = load([tmp_path / "page.html"], errors="replace")
     assert "Caf" in document.text
+
+
+@pytest.mark.parametrize(
+    "names", [("pk", "body"), ("key", "abstract"), ("uuid", "page_content")], ids=lambda n: n[1]
+)
+def test_json_lines_of_other_programs_have_their_text_under_any_name(tmp_path, names):
+    name, text = names
+    rows = [
+        {name: f"r{n}", text: f"Owls fly at night, in year {n}.", "lang": "en", "year": n, "emb": [0.5, n / 2]}
+        for n in (2024, 2025)
+    ]  # fmt: skip
+    (tmp_path / "rows.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    found = load([tmp_path / "rows.jsonl"])
+    assert [document.text for document in found] == [row[text] for row in rows]
+    assert [document.id for document in found] == ["rows.jsonl#r2024", "rows.jsonl#r2025"]
+    assert [(d.metadata["lang"], d.metadata["year"]) for d in found] == [("en", 2024), ("en", 2025)]
+    assert not {name, text, "emb"} & found[0].metadata.keys()
+
+
+def test_json_lines_without_a_text_are_named(tmp_path):
+    (tmp_path / "rows.jsonl").write_text('{"a": 1}\n{"a": 2}\n')
+    loading = Loading([tmp_path / "rows.jsonl"])
+    assert not list(loading)
+    assert "line 1: not an object with a text" in loading.failures[0].reason
+
+
+def test_json_lines_with_a_text_keep_their_names_and_places_and_lose_their_vectors(tmp_path):
+    row = {"text": "Owls.", "name": "Ann", "place": [52.5, 13.4], "embedding": [0.5, 1.5]}
+    (tmp_path / "rows.jsonl").write_text(f"{json.dumps(row)}\n{json.dumps(row)}\n")
+    found = load([tmp_path / "rows.jsonl"])
+    assert [document.id for document in found] == ["rows.jsonl#1", "rows.jsonl#2"]
+    assert (found[0].metadata["name"], found[0].metadata["place"]) == ("Ann", [52.5, 13.4])
+    assert "embedding" not in found[0].metadata
+
+
+def test_values_that_are_there_twice_are_no_ids_of_json_lines(tmp_path):
+    lines = [json.dumps({"key": "k", "body": f"Owl {n} flies."}) for n in range(2)]
+    (tmp_path / "rows.jsonl").write_text("\n".join(lines))
+    found = load([tmp_path / "rows.jsonl"])
+    assert [(d.id, d.metadata["key"]) for d in found] == [
+        ("rows.jsonl#1", "k"), ("rows.jsonl#2", "k"),
+    ]  # fmt: skip

@@ -40,6 +40,7 @@ from ragfile.doors.cli.report_lines import (
     readable,
     report_sources,
 )
+from ragfile.ground.missing_files import explained
 from ragfile.ground.urls import is_dataset
 
 if TYPE_CHECKING:
@@ -306,7 +307,8 @@ def compact(
     if is_dataset(file):
         return _redistribute(file, shards, by, executor, workers, as_json)
 
-    before = os.path.getsize(file)
+    with explained(file):
+        before = os.path.getsize(file)
     compact_file(
         file, renumber=renumber, layout=layout, parity=parity, clusters=clusters, keep=keep
     )

@@ -7,6 +7,7 @@ import threading
 from typing import TYPE_CHECKING
 
 from ragfile.ground.lock_patience import DOOR_WAIT, seconds_to_wait
+from ragfile.ground.missing_files import explained
 from ragfile.ground.urls import is_remote
 
 if TYPE_CHECKING:
@@ -37,11 +38,12 @@ class Files:
         """
         named = _named([path if is_remote(path) else os.path.abspath(path) for path in paths])
         self._begin(named, opening, over)
-        missing = [p for p in self._paths.values() if not is_remote(p) and not os.path.exists(p)]
-        if not self._paths or missing:
-            raise FileNotFoundError(
-                f"no file {missing[0]}" if missing else "give at least one file"
-            )
+        if not self._paths:
+            raise FileNotFoundError("give at least one file")
+        for path in self._paths.values():
+            if not is_remote(path):
+                with explained(path):
+                    os.stat(path)
 
     def _begin(
         self, paths: dict[str, str], opening: dict[str, Any], over: Iterable[str] = ()

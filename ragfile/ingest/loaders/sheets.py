@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import NamedTuple
 from xml.etree.ElementTree import Element
 
+from ragfile.ingest.loaders.cells import LONGEST, MOST, keys_of, number_of
 from ragfile.ingest.loaders.contract import Extracted, LimitError, Limits, LoadError, Part
 from ragfile.ingest.loaders.office import Package, bounded
 from ragfile.ingest.loaders.text_formats import NAME
@@ -43,11 +44,24 @@ def parts_of(name: str, rows: Iterable[Row], limits: Limits) -> Iterator[Part]:
     first, second = next(rows, None), next(rows, None)
     names: dict[int, str] = {}
     if first and second and all(cell.is_words for cell in first.cells):
-        names = {cell.column: cell.text[:NAME] for cell in first.cells}
+        names = {cell.column: cell.text for cell in first.cells}
         first = None
+    keys = keys_of([names.get(column, "") for column in range(MOST)])
     for row in itertools.chain(filter(None, (first, second)), rows):
-        lines = (_line(names.get(cell.column, ""), cell.text) for cell in row.cells)
-        yield "\n".join(bounded(lines, limits)), {"sheet": name, "row": row.number}
+        lines = (_line(names.get(cell.column, "")[:NAME], cell.text) for cell in row.cells)
+        place = {"sheet": name, "row": row.number}
+        yield "\n".join(bounded(lines, limits)), {**_values(row, keys), **place}
+
+
+def _values(row: Row, keys: Mapping[int, str]) -> dict[str, str | float]:
+    """Return the cells of a row that are short enough for metadata, by their keys."""
+    kept = [cell for cell in row.cells if cell.column in keys and len(cell.text) <= LONGEST]
+    return {keys[cell.column]: _value(cell) for cell in kept}
+
+
+def _value(cell: Cell) -> str | float:
+    number = None if cell.is_words else number_of(cell.text)
+    return cell.text if number is None else number
 
 
 def _line(name: str, value: str) -> str:

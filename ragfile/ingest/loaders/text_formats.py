@@ -5,9 +5,10 @@ import csv
 import io
 import itertools
 import json
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NoReturn, cast
 
+from ragfile.ingest.loaders.cells import LONGEST, keys_of, number_of, numbers_among
 from ragfile.ingest.loaders.contract import Extracted, Limits, Part
 from ragfile.ingest.loaders.definitions import outline
 from ragfile.ingest.loaders.front_matter import tags_of
@@ -21,6 +22,8 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16-le"),
     (codecs.BOM_UTF16_BE, "utf-16-be"),
 )
+TEXTS = ("text", "content")  # names of the text of a JSON line
+SHOWN = 100  # lines that show the names of the fields
 NAME = 200  # characters of a column's name, which is repeated in every row
 
 
@@ -57,17 +60,24 @@ def markdown(raw: bytes, limits: Limits, errors: Errors = "strict") -> Iterator[
 
 def table(raw: bytes, limits: Limits, errors: Errors = "strict") -> Iterator[Extracted]:
     """Extract each row as lines `column: value`, in a segment with its number (the header is row
-    1).
+    1) and its cells.
     """
     table_text = decode(raw, errors)
     first = table_text.partition("\n")[0]
     delimiter = max(",;\t|", key=first.count)
-    rows = csv.reader(io.StringIO(table_text, newline=""), delimiter=delimiter, strict=True)
-    names = [name.strip()[:NAME] for name in next(rows, ())]
-    yield Extracted(parts=_rows(names, rows))
+    lines = io.StringIO(table_text, newline="")
+    names = [name.strip() for name in next(csv.reader(lines, delimiter=delimiter, strict=True), ())]
+    keys = keys_of(names)
+    begin = lines.tell()
+    numbers = numbers_among(keys, csv.reader(lines, delimiter=delimiter, strict=True))
+    lines.seek(begin)
+    rows = csv.reader(lines, delimiter=delimiter, strict=True)
+    yield Extracted(parts=_rows([name[:NAME] for name in names], rows, keys, numbers))
 
 
-def _rows(names: list[str], rows: Iterable[list[str]]) -> Iterator[Part]:
+def _rows(
+    names: list[str], rows: Iterable[list[str]], keys: Mapping[int, str], numbers: frozenset[int]
+) -> Iterator[Part]:
     for number, row in enumerate(rows, 2):
         cells = zip(itertools.chain(names, itertools.repeat("")), row)  # noqa: B905 - ends with the row
         lines = [
@@ -76,24 +86,64 @@ def _rows(names: list[str], rows: Iterable[list[str]]) -> Iterator[Part]:
             if value.strip()
         ]
         if lines:
-            yield "\n".join(lines), {"row": number}
+            yield "\n".join(lines), {**_values(row, keys, numbers), "row": number}
+
+
+def _values(
+    row: Sequence[str], keys: Mapping[int, str], numbers: frozenset[int]
+) -> dict[str, str | float | None]:
+    """Return the cells of a row that are short enough for metadata, by their keys."""
+    cells = {at: row[at].strip() for at in keys if at < len(row)}
+    kept = {at: cell for at, cell in cells.items() if 0 < len(cell) <= LONGEST}
+    return {keys[at]: number_of(cell) if at in numbers else cell for at, cell in kept.items()}
 
 
 def json_lines(raw: bytes, limits: Limits, errors: Errors = "strict") -> Iterator[Extracted]:
     """Extract a document per line.
 
     `text` (or `content`) is its text, `id` (or `_id`, else the line's number) its id and `tags` its
-    tags; the other fields are metadata.
+    tags; the other fields are metadata. Objects of other programs have their text and id under names
+    that the first lines show, as the columns of a table do; vectors are left out.
     """
+    lines = _parsed(raw, errors)
+    first = list(itertools.islice(lines, SHOWN))
+    roles = _roles([line for _, line in first if isinstance(line, dict)])
+    for number, line in itertools.chain(first, lines):
+        if isinstance(line, Extracted):
+            yield line
+        else:
+            yield _record(line, number, roles)
+
+
+def _parsed(raw: bytes, errors: Errors) -> Iterator[tuple[int, object]]:
+    """Yield the number and the value of each line, an Extracted with the reason for a bad one."""
     for number, line in enumerate(_json_lines(raw, errors), 1):
         if not line.strip():
             continue
         try:
-            record = _JSON.decode(line if isinstance(line, str) else decode(line, errors))
+            yield number, _JSON.decode(line if isinstance(line, str) else decode(line, errors))
         except (ValueError, RecursionError) as error:  # invalid UTF-8 is a ValueError too
-            yield Extracted(problem=f"line {number}: not JSON: {_reason(error)}", id=str(number))
-            continue
-        yield _record(record, number)
+            problem = f"line {number}: not JSON: {_reason(error)}"
+            yield number, Extracted(problem=problem, id=str(number))
+
+
+def _roles(records: list[Metadata]) -> dict[str, str]:
+    """Return the names of the fields with a text, an id and a vector, as far as objects show them."""
+    from ragfile.errors import FormatError
+    from ragfile.ingest.column_roles import NAMES, ForeignTable, columns_of_records
+
+    try:
+        table = ForeignTable(columns_of_records(records), "these lines", None)
+    except FormatError:
+        return {}
+    roles = {role: name for role, name in table.roles.items() if role in ("id", "text", "vector")}
+    if roles["text"] in TEXTS:
+        roles.pop("id", None)
+    elif "id" in roles and len(set(map(str, ids := table.columns[roles["id"]]))) < len(ids):
+        del roles["id"]
+    if roles.get("vector") not in NAMES["vector"]:  # a list of numbers can be anything
+        roles.pop("vector", None)
+    return roles
 
 
 def _reason(error: Exception) -> str:
@@ -115,12 +165,14 @@ def _json_lines(raw: bytes, errors: Errors) -> Iterable[str | bytes]:
     return io.BytesIO(raw)
 
 
-def _record(record: object, number: int) -> Extracted:
+def _record(record: object, number: int, roles: Mapping[str, str]) -> Extracted:
     fields = cast("Metadata", record) if isinstance(record, dict) else {}
-    body = next((fields.pop(k) for k in ("text", "content") if k in fields), None)
+    texts, ids = (*TEXTS, roles.get("text")), ("id", "_id", roles.get("id"))
+    body = next((fields.pop(k) for k in texts if k in fields), None)
     if not isinstance(body, str):
         return Extracted(problem=f"line {number}: not an object with a text", id=str(number))
-    name = next((fields.pop(k) for k in ("id", "_id") if k in fields), number)
+    name = next((fields.pop(k) for k in ids if k in fields), number)
+    fields.pop(roles.get("vector", ""), None)
     return Extracted(body, metadata=fields, id=str(name), tags=tags_of(fields.get("tags")))
 
 

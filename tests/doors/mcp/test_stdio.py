@@ -140,7 +140,7 @@ def test_interrupting_it_is_quiet(path):
     ("arguments", "code", "message"),
     [
         ([], 2, "name a file"),
-        (["none.ragfile"], 1, "no file"),
+        (["none.ragfile"], 1, "No such file"),
         (["{path}", "--model", "gpt"], 1, "openai:MODEL"),
     ],
 )

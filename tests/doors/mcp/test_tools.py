@@ -283,7 +283,7 @@ def test_of_several_files_one_is_named(path, built):
 
 
 def test_a_file_that_is_not_there_is_said_at_once(tmp_path):
-    with pytest.raises(FileNotFoundError, match="no file"):
+    with pytest.raises(FileNotFoundError, match="No such file"):
         Files([str(tmp_path / "none.ragfile")])
 
 

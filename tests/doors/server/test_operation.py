@@ -69,7 +69,10 @@ def test_the_description_bounds_what_a_request_is_checked_for(server, built):
     importlib.util.find_spec("schemathesis") is None, reason="schemathesis is not installed"
 )
 def test_schemathesis_finds_the_description_true(serving, path, tmp_path):
-    server = serving(path, max_k=20, can_write=True, uploads=str(tmp_path / "uploads"))
+    (tmp_path / "stores").mkdir()
+    server = serving(
+        path, tmp_path / "stores", max_k=20, can_write=True, uploads=str(tmp_path / "uploads")
+    )
     (tmp_path / "schemathesis.toml").write_text(
         # what a schema cannot say (a filter's words, a vector's length) is answered with 422
         "[parameters]\nc = 'kb'\n\n"
