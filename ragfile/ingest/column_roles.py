@@ -38,6 +38,7 @@ NAMES = {
     "source": ("source", "url", "file_path", "path", "uri", "link", "filename", "file_name"),
 }  # fmt: skip
 OBJECTS = ("metadata_", "metadata", "meta", "payload")
+PLACES = ("row", "node_id", "chunk_index", "source")  # columns of to_arrow() that are not metadata
 SAMPLE = 100  # rows that show the type of a column
 
 
@@ -115,12 +116,19 @@ class ForeignTable:
         taken = {self.roles.get(role) for role in ("text", "vector", "document", "id")}
         found: Metadata = {}
         for name, value in held.items():
-            if name in taken or value is None:
+            if name in taken or value is None or self._is_derived(name):
                 continue
             plain = _plain(value)
             inner = _object(plain) if name in OBJECTS else None
             found |= {name: plain} if inner is None else inner
         return found
+
+    def _is_derived(self, name: str) -> bool:
+        """Return whether a column of `to_arrow()` repeats others, or is a place in the file."""
+        if "metadata_" not in self.columns:
+            return False
+        is_own = self.columns.keys() >= {"node_id", "doc_id", "chunk_index"}
+        return name.startswith("metadata.") or (is_own and name in PLACES)
 
     def documents(self) -> Iterator[Document]:
         """Yield the rows as documents; rows of one document are joined by blank lines."""

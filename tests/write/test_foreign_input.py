@@ -213,3 +213,18 @@ def test_a_folder_that_cannot_be_read_is_a_failure_of_the_build(tmp_path, monkey
         (str(tmp_path / "docs" / "closed"), "Permission denied")
     ]
     assert report.skipped == []
+
+
+def test_a_table_of_our_own_is_built_without_its_places(tmp_path):
+    pytest.importorskip("pyarrow", reason="pyarrow is not installed")
+    first, second = tmp_path / "first.ragfile", tmp_path / "second.ragfile"
+    ragfile.build(
+        [{"id": r["pk"], "text": r["body"], "metadata": {"year": r["year"]}} for r in ROWS], first
+    )
+    with ragfile.open(first) as rf:
+        ragfile.build(rf.to_arrow(), second)
+        before = [(d.id, d.text, d.metadata, d.source) for d in rf.documents()]
+        hits = [(h.id, h.score) for h in rf.search("owls", 2)]
+    with ragfile.open(second) as rf:
+        assert [(d.id, d.text, d.metadata, d.source) for d in rf.documents()] == before
+        assert [(h.id, h.score) for h in rf.search("owls", 2)] == hits
