@@ -617,6 +617,11 @@ def test_a_question_has_the_prefixes_of_the_program_that_made_the_vectors(
     with ragfile.open(tmp_path / "kb.ragfile", embedder=NOMIC) as rf:
         [hit] = rf.search(NIGHT, 1, mode="vector")
     assert embedded(ollama) == [asked]
+    for name in ("kb.ragmd", "back.ragfile"):
+        ragfile.convert(tmp_path / "kb.ragfile", tmp_path / name)
+        with ragfile.open(tmp_path / name, embedder=NOMIC) as rf:
+            rf.search(NIGHT, 1, mode="vector")
+        assert embedded(ollama) == [asked]
     assert ((hit.text, round(hit.score, 4)) == (NIGHT, 1.0)) is (asked == NIGHT)
 
 

@@ -186,8 +186,11 @@ def _model(collection: Collection) -> JsonObject:
     name, own = collection.model_name, StaticEmbedder()
     if name and same_model({"name": name, "dims": collection.dim}, own.model.record()):
         return {"model": model_record(own, "default"), "fusion": fusion_record(own)}
-    spec = name if name and is_scheme(name.partition(":")[0]) else None
-    return {"model": {"name": name, "dims": collection.dim, "spec": spec} if name else None}
+    if not name:
+        return {"model": None}
+    spec = name if is_scheme(name.partition(":")[0]) else None
+    plain = name if spec is None else name.partition("?")[0]
+    return {"model": {"name": plain, "dims": collection.dim, "spec": spec}}
 
 
 def _chunk_of(
@@ -288,7 +291,10 @@ def recorded_collection(
     index = Index.of(vectors, METRICS[config.get("metric", "cosine")])
     model: dict[str, str | None] = config.get("model") or {}
     kept = json.dumps(record, sort_keys=True)
-    return Collection(index, refs, documents, model.get("name"), front=recorded_front(kept))
+    name, spec = model.get("name"), model.get("spec")
+    if name and spec and spec.partition("?")[0] == name:  # with the prefixes of the texts
+        name = spec
+    return Collection(index, refs, documents, name, front=recorded_front(kept))
 
 
 def _warn_of_bare(archive: FileRows) -> None:
