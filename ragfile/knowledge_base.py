@@ -40,7 +40,7 @@ from ragfile.ground.annotations import deferred
 from ragfile.ground.option_table import takes
 from ragfile.ground.whole_numbers import whole
 from ragfile.options import BATCH, EXPLAIN, SEARCH, BatchOptions, ExplainOptions, SearchOptions
-from ragfile.records import Candidate, Chunk, Document, Hit, Hits, Span
+from ragfile.records import Candidate, Chunk, Document, Hit, Hits, Link, Span
 from ragfile.search import (
     groups,
     one_retriever,
@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from ragfile.answer.answers import Answer, Events
     from ragfile.answer.ask_options import AskOptions
     from ragfile.answer.async_api import AsyncEvents
+    from ragfile.graph.document_graph import DocumentGraph
     from ragfile.ground.signing_keys import PublicKey
     from ragfile.search.excerpts import Excerpt
     from ragfile.search.explanation import Explanation
@@ -87,6 +88,7 @@ else:
     Events = deferred("ragfile.answer.answers", "Events")
     AskOptions = deferred("ragfile.answer.ask_options", "AskOptions")
     AsyncEvents = deferred("ragfile.answer.async_api", "AsyncEvents")
+    DocumentGraph = deferred("ragfile.graph.document_graph", "DocumentGraph")
     PublicKey = deferred("ragfile.ground.signing_keys", "PublicKey")
     Excerpt = deferred("ragfile.search.excerpts", "Excerpt")
     Explanation = deferred("ragfile.search.explanation", "Explanation")
@@ -158,6 +160,7 @@ class KnowledgeBase:
         """Share the open commits, or stay with the one in `view`."""
         self._current, self.path, self.counters = current, current.path, current.counters
         self._view = view
+        self._graph: tuple[OpenRows, DocumentGraph] | None = None
 
     def __enter__(self) -> Self:
         return self
@@ -876,6 +879,43 @@ class KnowledgeBase:
             KeyError: No chunk has this id.
         """
         return self._now().rows.context(chunk_id, before, after)
+
+    # --------------------------------------------------------------------------------------------------- links --
+
+    @property
+    @names_file
+    def graph(self) -> DocumentGraph:
+        """The links between the documents: neighbours, ways, ranks, tables."""
+        rows, held = self._now().rows, self._graph
+        if held is None or held[0] is not rows:
+            from ragfile.graph.document_graph import DocumentGraph
+
+            ask = functools.partial(self.search, mode="bm25", query_syntax=True)
+            self._graph = held = rows, DocumentGraph(rows.segments, ask, rows.document)
+        return held[1]
+
+    @names_file
+    def links(self, doc_id: str) -> list[Link]:
+        """Return the links of a document, each with the id of the document that it leads to.
+
+        Raises:
+            KeyError: No document has this id.
+        """
+        return self.graph.links(doc_id)
+
+    @names_file
+    def backlinks(self, doc_id: str) -> list[Link]:
+        """Return the links that lead to a document, in order of the documents that have them.
+
+        Raises:
+            KeyError: No document has this id.
+        """
+        return self.graph.backlinks(doc_id)
+
+    @names_file
+    def broken_links(self) -> list[Link]:
+        """Return the links that lead to no document of the file, in order of the documents that have them."""
+        return self.graph.broken_links()
 
     # -------------------------------------------------------------------------------------------------- tables --
 

@@ -271,6 +271,26 @@ static bool read_wikilink(struct scan *scan) {
     return true;
 }
 
+/* Where {{...}} that begins at `at` ends; `at` if none does. */
+static size_t after_shortcode(const struct scan *scan, size_t at, size_t last) {
+    if (at + 1 >= last || scan->text[at] != '{' || scan->text[at + 1] != '{') return at;
+    for (size_t i = at + 2; i + 1 < last && scan->text[i] != '\n'; i++)
+        if (scan->text[i] == '}' && scan->text[i + 1] == '}') return i + 2;
+    return at;
+}
+
+/* The byte after the tag that begins at `at`, or 0 if it does not end before `last`. */
+static size_t after_tag(const struct scan *scan, size_t at, size_t last) {
+    for (size_t i = at; i < last;) {
+        const size_t next = after_shortcode(scan, i, last);
+        const bool is_open = next == i && scan->text[i] == '{' && peek(scan, i + 1) == '{';
+        if (is_open) return 0;
+        if (next == i && scan->text[i] == '>') return i + 1;
+        i = next > i ? next : i + 1;
+    }
+    return 0;
+}
+
 /* The range of the value of href in a tag [at, end). */
 static bool read_href(const struct scan *scan, size_t at, size_t end, size_t *start, size_t *size) {
     for (size_t i = at; i + 6 < end; i++) {
@@ -278,7 +298,7 @@ static bool read_href(const struct scan *scan, size_t at, size_t end, size_t *st
         const uint8_t quote = scan->text[i + 6];
         const bool is_quoted = quote == '"' || quote == '\'';
         *start = i + 6 + is_quoted;
-        size_t last = *start;
+        size_t last = after_shortcode(scan, *start, end);
         while (last < end && (is_quoted ? scan->text[last] != quote : !is_space(scan->text[last])))
             last++;
         *size = last - *start;
@@ -291,11 +311,9 @@ static bool read_href(const struct scan *scan, size_t at, size_t end, size_t *st
 static bool read_anchor(struct scan *scan) {
     const size_t at = scan->at;
     const size_t last = scan->size - at > SPAN_MAX ? at + SPAN_MAX : scan->size;
-    const uint8_t *close = memchr(scan->text + at, '>', last - at);
     size_t target, target_size;
-    if (!close) return false;
-    const size_t first = (size_t)(close - scan->text) + 1;
-    if (!read_href(scan, at, first - 1, &target, &target_size)) return false;
+    const size_t first = after_tag(scan, at, last);
+    if (!first || !read_href(scan, at, first - 1, &target, &target_size)) return false;
     for (size_t i = first; i < last; i++) {
         if (scan->text[i] != '<') continue;
         if (begins(scan, i, "<a ")) return false; /* anchors do not nest */

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ragfile import _core
     from ragfile.file.passages import Passages
-    from ragfile.file.row_segment import StoredDocument
+    from ragfile.file.row_segment import RowSegment, StoredDocument
     from ragfile.file.stored_rows import RowPlace
     from ragfile.ingest.analysis import Analysis, Statistics
     from ragfile.options import SearchOptions
@@ -186,6 +186,8 @@ class SearchedRows(ChunkRows, Protocol):
 class OpenRows(SearchedRows, Protocol):
     """The rows of one commit, with all that a knowledge base passes on to its caller."""
 
+    @property
+    def segments(self) -> Sequence[RowSegment]: ...
     @property
     def dim(self) -> int | None: ...
     def shown(self) -> str:

@@ -42,13 +42,14 @@ from ragfile.types import (
 )
 from ragfile.write.analysis_record import PAGES
 from ragfile.write.given_documents import documents_of, refuse_file_options
+from ragfile.write.link_sections import Brought, StagedLinks, brought
 from ragfile.write.read_ahead import ReadingAhead
 from ragfile.write.read_worker import BuildPart, Order, with_labels
 from ragfile.write.vector_clusters import recorded
 from ragfile.write.writer import Writer, check_layout, keep_record, layout_record, parity_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Hashable, Sequence
+    from collections.abc import Callable, Generator, Hashable, Mapping, Sequence
 
     from ragfile.records import Chunk
 
@@ -101,7 +102,8 @@ def build(
     created: int | None = None, embedding_cache: StrPath | bool | None = None, offline: bool = False,
     encoding: str | None = None, layout: Layout = "default", include: Iterable[str] = (), exclude: Iterable[str] = (),
     ignore: bool = True, jobs: int = 1, parity: int = 0, clusters: bool | int | None = None,
-    keep: int | str | None = None,
+    keep: int | str | None = None, edges: Iterable[Brought] | None = None,
+    hyperedges: Iterable[Brought] | None = None, node_features: Mapping[str, Iterable[float]] | None = None,
 ) -> BuildReport:  # fmt: skip
     """Build a file from folders, globs and files, or from documents.
 
@@ -147,6 +149,11 @@ def build(
             number of rows. Defaults to none.
         keep: The generations that edits keep: a number of the newest, a date, or `"all"`; see
             `edit()`. Defaults to the newest alone.
+        edges: Links of your own: mappings with `source` (an id) and `target`, and if you like `kind`,
+            `weight` and `features`, or (source, target) and (source, target, kind) tuples.
+        hyperedges: Sets of documents: mappings with `key` and `members` (ids), and if you like `kind`,
+            `weight` and `features`.
+        node_features: Numbers of your own for documents, by id.
 
     Returns:
         A report with counts, failures and skipped files.
@@ -187,7 +194,7 @@ def build(
                 **layout_record(layout), **parity_record(parity), **chosen, **keep_record(keep),
             },
             embedding_cache=embedding_cache, share=loading.share if progress is not None and documents is None else None,
-            why=lambda: _why_nothing(sources, loading),
+            why=lambda: _why_nothing(sources, loading), links=brought(edges, hyperedges, node_features),
         )  # fmt: skip
     report.files, report.source_bytes = loading.files, loading.bytes
     report.failures, report.duplicates, report.skipped = (
@@ -227,18 +234,21 @@ def build_from(
     precision: Precision = 32, portable: bool = False, resume: bool = True,
     progress: Progress | None = None, created: int | None = None, config: Metadata | None = None,
     embedding_cache: StrPath | bool | None = None, share: Callable[[], float] | None = None,
-    why: Callable[[], str] = lambda: "no documents",
+    why: Callable[[], str] = lambda: "no documents", links: dict[str, StagedLinks] | None = None,
 ) -> BuildReport:  # fmt: skip
     """Build a file from documents, or from (document, chunks) pairs.
 
     spec is the name to record for an embedder object, config further entries of the configuration.
-    share() returns the share of the input that was read, why() the reason for having no documents.
+    share() returns the share of the input that was read, why() the reason for having no documents. links are
+    those that the caller brings, by document.
     """
     with Writer(
         out, embedder=embedder, spec=spec, chunking=chunking, analysis=analysis,
         precision=precision, portable=portable, created=created, config=config,
         embedding_cache=embedding_cache,
     ) as writer:  # fmt: skip
+        waiting = writer.draft.staging.brought
+        waiting.update(links or {})
         work = _BuildWork(writer, _stash(out, writer.embedder, resume), out, progress, share)
         if isinstance(documents, _Sources):
             with closing(documents.read(writer, embedder)) as found:  # closes its processes
@@ -248,6 +258,8 @@ def build_from(
         work.flush()
         if not work.report.documents:
             raise ValueError(why())
+        if waiting:
+            raise ValueError(f"links of {min(waiting)!r}, and the build has no such document")
     return work.finish()
 
 

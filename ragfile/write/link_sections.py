@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from array import array
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 LONGEST = 4096  # bytes of a string
 GRAPH, HYPERGRAPH = "graph", "hypergraph"
 Row = list[float] | None
+Brought: TypeAlias = "Mapping[str, Any] | Sequence[str]"  # an edge or a hyperedge of the caller's
 # kind, target, start, size, fragment, text, features; a start of -1 stands for no place
 StagedEdge = list[Any]
 
@@ -232,7 +233,7 @@ class LinkSections:
 
 
 def brought(
-    edges: Iterable[Any] | None, hyperedges: Iterable[Any] | None,
+    edges: Iterable[Brought] | None, hyperedges: Iterable[Brought] | None,
     node_features: Mapping[str, Iterable[float]] | None = None,
 ) -> dict[str, StagedLinks]:  # fmt: skip
     """Return what a build brings for each document, by id.
@@ -270,7 +271,7 @@ KNOWN = {"source", "target", "kind", "weight", "features", "key", "members"}
 
 
 def _records(
-    given: Iterable[Any] | None, order: Sequence[str], what: str
+    given: Iterable[Brought] | None, order: Sequence[str], what: str
 ) -> Iterable[dict[str, Any]]:
     """Yield mappings with known fields from mappings or tuples."""
     for one in given or ():

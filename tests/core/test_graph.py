@@ -167,6 +167,7 @@ def links(text):
      [(REFERENCE, "b.md", "a"), (REFERENCE, "b.md", "ref"), (REFERENCE, "b.md", "REF")]),
     ("[a]({{< ref \"b\" >}}) [c](<{{< ref \"d\" >}}>)",
      [(INLINE, '{{< ref "b" >}}', "a"), (INLINE, '{{< ref "d" >}}', "c")]),
+    ('<a href="{{< ref "b#c" >}}">d</a>', [(INLINE, '{{< ref "b#c" >}}', "d")]),
     ("`[a](b)` ``[[a]] ` `` \\[a](b) <!-- [a](b) -->", []),
     ("```\n[a](b)\n```\n~~~~ x\n[[a]]\n~~~\n~~~~\n[c](d)", [(INLINE, "d", "c")]),
     ("[a]( b.md )", [(INLINE, "b.md", "a")]),
@@ -214,7 +215,7 @@ def test_a_place_tells_the_fragment_and_the_text_that_are_not_stored(text):
 
 @pytest.mark.parametrize("piece", [
     "[", "]", "[[", "](", "[a](", "`", "`a", "<a ", "<a href=x>", "<!--", "[a]: b\n", "[a][", "\\", "```\n", "[a](b \"",
-    "[a](((((", "[[a|", "<", "~~~\n", "[a](\n", "{{<", "[a]({{",
+    "[a](((((", "[[a|", "<", "~~~\n", "[a](\n", "{{<", "[a]({{", "<a {{", "<a {{}}",
 ])  # fmt: skip
 def test_a_pattern_that_repeats_costs_as_much_as_its_length(piece):
     """Steps are bounded for each byte, so this ends; a walk that is not linear would take hours."""

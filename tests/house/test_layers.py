@@ -11,7 +11,7 @@ PACKAGE = ROOT / "ragfile"
 # and so do the doors among themselves.
 ORDER = [
     "errors", "types", "text", "records", "_core", "ground", "options", "net", "ingest", "embedding", "chat", "file", "search",
-    "answer", "knowledge_base", "layers", "write", "exchange", "shards", "opener", "dataset", "folder", "memories", "memory", "canonical", "qa", "evaluation", "adapters",
+    "answer", "graph", "knowledge_base", "layers", "write", "exchange", "shards", "opener", "dataset", "folder", "memories", "memory", "canonical", "qa", "evaluation", "adapters",
     "doors", "doors.mcp", "doors.server", "doors.site", "doors.cli", "conformance", "__init__", "__main__",
 ]  # fmt: skip
 # What a room imports against the order, and why.

@@ -207,6 +207,25 @@ def documents(rf: KnowledgeBase, prefix: str, after: str, tokens: int) -> Shown:
     })  # fmt: skip
 
 
+def links(rf: KnowledgeBase, name: str, tokens: int) -> Shown:
+    """Show the links of a document, then those to it, as many as fit: `-> id "text"`, `<- id`."""
+    if (doc_id := rf.graph.find(name)) is None:
+        raise KeyError(f"no document {name!r:.120}: `list` shows the documents")
+    found = [("->", one.document or f"{one.target} (broken)", one) for one in rf.links(doc_id)]
+    found += [("<-", one.source, one) for one in rf.backlinks(doc_id)]
+    lines = dict.fromkeys(f'{arrow} {end} "{one.text}"' for arrow, end, one in found)
+    shown: list[str] = []
+    spent = 0
+    for line in lines:
+        spent += estimate_tokens(line) + 1
+        if spent > tokens and shown:
+            break
+        shown.append(line.removesuffix(' ""'))
+    more = len(lines) - len(shown)
+    text = "\n".join(shown) + f"\n{more} more" * bool(more) if shown else "No links."
+    return Shown(text, {"id": doc_id, "links": shown, "more": more})
+
+
 def answer(found: Answer) -> Shown:
     """Show an answer, then its cited passages, unsupported sentences and limitations."""
     numbers = dict.fromkeys(citation.number for citation in found.citations)

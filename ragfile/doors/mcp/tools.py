@@ -1,4 +1,4 @@
-"""The tools: search, read and list; ask with a chat model; put, delete and stats with write access.
+"""The tools: search, read and list; links if the file has any; ask with a chat model; put, delete and stats with write access.
 
 A result is a text for the model and the same as JSON. Both keep to a budget of tokens, and report
 omissions and how to continue. A caller's mistake is a result too, so that a model can read the
@@ -54,6 +54,8 @@ class Tools:
         calls: dict[str, Callable[..., Shown]] = {
             "search": self._search, "read": self._read, "list": self._list
         }  # fmt: skip
+        if _has_links(files):
+            calls["links"] = self._links
         if model is not None:
             calls["ask"] = self._ask
         if can_write:
@@ -122,6 +124,11 @@ class Tools:
         found = tool_results.documents(rf, prefix, after, tokens)
         return tool_results.with_sources(found, self._sources(file, rf))
 
+    def _links(self, file: str | None, id: str, tokens: int = TOKENS) -> Shown:
+        from ragfile.doors.mcp import tool_results
+
+        return tool_results.links(self.files.open(file), id, tokens)
+
     def _ask(self, file: str | None, question: str, tokens: int = TOKENS) -> Shown:
         from ragfile.doors.mcp import tool_results
 
@@ -164,6 +171,16 @@ class Tools:
         return Shown(f"{sentence}, generation {generation}", {"generation": generation})
 
 
+def _has_links(files: Files) -> bool:
+    """Return whether to offer `links`: its words would cost tokens in conversations about other files."""
+    if len(files.names) > 1:
+        return False
+    try:
+        return not files.open(None).graph.is_empty
+    except EXPECTED:
+        return False  # the first call will tell
+
+
 def _without_bounds(schema: Schema) -> dict[str, Any]:
     """Omit the bounds of numbers: each word costs tokens in every conversation, and errors name them."""
     properties = {
@@ -192,6 +209,7 @@ DESCRIPTIONS = {
     "search": "Find passages by words and meaning.",
     "read": "Read a document, or around a passage.",
     "list": "List document ids.",
+    "links": "Links of a document, and to it.",
     "ask": "Answer a question with checked citations.",
     "put": "Store a document under an id, replacing an older one.",
     "delete": "Delete a document.",
@@ -204,6 +222,7 @@ ARGUMENTS: dict[str, dict[str, Schema]] = {
         "tokens": BUDGET, "generation": PLACE,
     },
     "list": {"prefix": STRING, "after": STRING, "tokens": BUDGET},
+    "links": {"id": STRING, "tokens": BUDGET},
     "ask": {"question": STRING, "tokens": BUDGET},
     "put": {"id": STRING, "text": STRING, "metadata": OBJECT},
     "delete": {"id": STRING},
@@ -212,6 +231,7 @@ ARGUMENTS: dict[str, dict[str, Schema]] = {
 REQUIRED = {
     "search": ["query"],
     "read": ["id"],
+    "links": ["id"],
     "ask": ["question"],
     "put": ["id", "text"],
     "delete": ["id"],
