@@ -68,7 +68,7 @@ class FaissFlat(Peer):
 
 
 class FaissTuned(FaissFlat):
-    """Also run the whole benchmark with OPENBLAS_CORETYPE=SkylakeX for the rest of the tuning."""
+    """Products by OpenBLAS for small batches, too."""
 
     threshold = 20
 

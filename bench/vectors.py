@@ -7,8 +7,8 @@ because noise disturbs means most. One thread is measured in CPU time of the pro
 threads do not help; two threads by the wall clock. Without --rows the data is synthetic (normal,
 i.i.d.: the worst case for bounds), and the table marks it. Rows of 768 dimensions are real ones
 with each row's neighbour appended. A contestant that is not installed is left out with a reason.
-`found` is the share of rows equal to ours. Set OPENBLAS_CORETYPE=SkylakeX for the rest of the
-tuning of faiss and numpy, which faiss' wheel does not select by itself.
+`found` is the share of rows equal to ours. The program starts itself again with the core type of
+OpenBLAS that makes faiss fastest (bench/openblas.py).
 """
 
 import argparse
@@ -28,6 +28,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
 import numpy as np  # noqa: E402 - after the settings that it reads when imported
+import openblas  # noqa: E402
 from vector_peers import PEERS, Ragfile, RagfileWithoutShadow  # noqa: E402
 
 OPEN_AND_ASK = """
@@ -295,6 +296,7 @@ def main():
     parser.add_argument("--peers", nargs="*", help="only these (default: all that are installed)")
     parser.add_argument("--json", help="write the numbers here")
     args = parser.parse_args()
+    openblas.use_best()
     report = {
         "machine": platform.platform(),
         "cpu": ours_target(),

@@ -3,7 +3,7 @@
  * The kernels are written once, in dot_kernel.h, on gcc's plain vector types. For each target this
  * file has a paragraph with the definitions that dot_kernel.h lists, and then includes it. A
  * paragraph names instructions only where compilers do not find them from plain vector code: byte
- * products, half floats, masks, and the register tile of avx512vnni.
+ * products, half floats and masks.
  *
  * Baseline is the floor of the ABI: SSE2 on x86-64, NEON on aarch64, and on WebAssembly simd128,
  * which is all that a browser has. The wider targets stand in
@@ -47,7 +47,10 @@ static const int32_t lane_bits[16] = {1,       1 << 1,  1 << 2,  1 << 3, 1 << 4,
                                       1 << 6,  1 << 7,  1 << 8,  1 << 9, 1 << 10, 1 << 11,
                                       1 << 12, 1 << 13, 1 << 14, 1 << 15};
 
-enum { PREFETCH = 8192 }; /* how far ahead of a sweep loads are started */
+/* How far ahead of a sweep, and of a tile, loads are started. */
+enum { PREFETCH = 8192, TILE_AHEAD = 4096 };
+
+enum { ANY_PAIR = 255, MADDUBS_PAIR = 128 }; /* codes go up to 127; 255 * 128 fits into int16 */
 
 typedef float four_floats __attribute__((vector_size(16)));
 typedef float eight_floats __attribute__((vector_size(32)));
@@ -108,7 +111,7 @@ static inline __m128i bytes_baseline(const uint8_t *at) {
     ((vi)_mm_add_epi32((__m128i)(s), _mm_madd_epi16((__m128i)(x), (__m128i)(y))))
 #define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
 #define HIGH_SHIFT 0
-#define TILE NULL
+#define PAIR_MOST ANY_PAIR
 #include "vectors/dot_kernel.h"
 
 /* ----------------------------------------------------------------------------------------- avx2 */
@@ -144,7 +147,10 @@ AVX2 static inline __m256i dot4n_avx2(__m256i sum, __m256i x, __m256i q) {
     ((vi)_mm256_add_epi32((__m256i)(s), _mm256_madd_epi16((__m256i)(x), (__m256i)(y))))
 #define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
 #define HIGH_SHIFT 0
-#define TILE NULL
+#define TILE_DOT(s, x, q) DOT4N(s, x, q)
+#define HALF_DOT(s, x, q) DOT4N(s, x, q)
+#define TILE_ABREAST 2
+#define PAIR_MOST MADDUBS_PAIR
 #include "vectors/dot_kernel.h"
 
 /* --------------------------------------------------------------------------------------- avx512 */
@@ -205,14 +211,16 @@ AVX512 static inline void eight_sums_avx512(const __m512d *a, const __m512d *b, 
     ((vi)_mm512_add_epi32((__m512i)(s), _mm512_madd_epi16((__m512i)(x), (__m512i)(y))))
 #define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
 #define HIGH_SHIFT 0
-#define TILE NULL
+#define TILE_DOT(s, x, q) DOT4N(s, x, q)
+#define HALF_DOT(s, x, q) ((eight_ints)dot4n_avx2((__m256i)(s), (__m256i)(x), (__m256i)(q)))
+#define TILE_ABREAST 4
+#define PAIR_MOST MADDUBS_PAIR
 #include "vectors/dot_kernel.h"
 
 /* ----------------------------------------------------------------------------------- avx512vnni */
 #define VNNI        \
     __attribute__(( \
         target("avx2,fma,f16c,bmi,bmi2,popcnt,avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")))
-#include "vectors/tile_kernel.h"
 
 #define NAME(x) x##_avx512vnni
 #define KERNEL VNNI static
@@ -233,7 +241,11 @@ AVX512 static inline void eight_sums_avx512(const __m512d *a, const __m512d *b, 
 #define MADD16(s, x, y) ((vi)_mm512_dpwssd_epi32((__m512i)(s), (__m512i)(x), (__m512i)(y)))
 #define HIGH_NIBBLES(x) ((x) & ~mask)
 #define HIGH_SHIFT 4
-#define TILE tile_avx512vnni
+#define TILE_DOT(s, x, q) DOT4(s, x, q)
+#define HALF_DOT(s, x, q) \
+    ((eight_ints)_mm256_dpbusd_epi32((__m256i)(s), (__m256i)(x), (__m256i)(q)))
+#define TILE_ABREAST 4
+#define PAIR_MOST ANY_PAIR
 #include "vectors/dot_kernel.h"
 
 #elif defined(__wasm_simd128__)
@@ -263,7 +275,7 @@ static inline v128_t dot4_simd128(v128_t sum, v128_t x, v128_t q) {
     ((vi)wasm_i32x4_add((v128_t)(s), wasm_i32x4_dot_i16x8((v128_t)(x), (v128_t)(y))))
 #define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
 #define HIGH_SHIFT 0
-#define TILE NULL
+#define PAIR_MOST ANY_PAIR
 #include "vectors/dot_kernel.h"
 
 #else
@@ -303,7 +315,9 @@ static inline int32x4_t bytes_neon(const uint8_t *at) {
 #define MADD16(s, x, y) ((vi)madd16_neon((int32x4_t)(s), (int16x8_t)(x), (int16x8_t)(y)))
 #define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
 #define HIGH_SHIFT 0
-#define TILE NULL
+#define TILE_DOT(s, x, q) DOT4(s, x, q)
+#define TILE_ABREAST 4
+#define PAIR_MOST ANY_PAIR
 #include "vectors/dot_kernel.h"
 
 /* -------------------------------------------------------------------------------------- neondot */
@@ -323,7 +337,9 @@ static inline int32x4_t bytes_neon(const uint8_t *at) {
 #define MADD16(s, x, y) ((vi)madd16_neon((int32x4_t)(s), (int16x8_t)(x), (int16x8_t)(y)))
 #define HIGH_NIBBLES(x) ((vb)((vs)(x) >> 4) & mask)
 #define HIGH_SHIFT 0
-#define TILE NULL
+#define TILE_DOT(s, x, q) DOT4(s, x, q)
+#define TILE_ABREAST 4
+#define PAIR_MOST ANY_PAIR
 #include "vectors/dot_kernel.h"
 #endif
 

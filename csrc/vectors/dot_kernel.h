@@ -14,6 +14,11 @@
  *   DOT4N(s, x, q)     the same for codes below 16 << HIGH_SHIFT
  *   MADD16(s, x, y)    s[i] + the two products of int16 2i, 2i+1 of x and y, modulo 2^32
  *   HIGH_NIBBLES(x)    the high nibbles, times 1 << HIGH_SHIFT
+ *   PAIR_MOST          the most that the magnitudes of a query's codes 2i, 2i + 1 may add up to
+ * and, where the target has tiles (tile_kernel.h),
+ *   TILE_DOT(s, x, q)  DOT4 for queries within PAIR_MOST
+ *   TILE_ABREAST       vectors of queries whose sums for six rows fit into registers: 2 or 4
+ *   HALF_DOT(s, x, q)  TILE_DOT for vectors of eight sums, where that takes less time
  * and gets back one struct kernels named NAME(kernels). */
 
 typedef float NAME(vf) __attribute__((vector_size(4 * WIDTH)));
@@ -636,6 +641,12 @@ KERNEL void NAME(encode)(const float *unit, size_t dim, float step, float half, 
     }
 }
 
+/* -------------------------------------------------------------------- the 8-bit plane in batches */
+
+#ifdef TILE_DOT
+#include "vectors/tile_kernel.h"
+#endif
+
 static const struct kernels NAME(kernels) = {
     .canonical = NAME(canonical),
     .canonical_rows = NAME(canonical_rows),
@@ -648,7 +659,11 @@ static const struct kernels NAME(kernels) = {
     .reach = NAME(reach),
     .turn = NAME(turn),
     .refine = NAME(refine),
-    .tile = TILE,
+#ifdef TILE_DOT
+    .tile = NAME(tile),
+#endif
+    .pair_most = PAIR_MOST,
+    .code_bias = CODE_BIAS,
     .scale_row = NAME(scale_row),
     .leave = NAME(leave),
     .nibble_error = NAME(nibble_error),
@@ -679,4 +694,7 @@ static const struct kernels NAME(kernels) = {
 #undef MADD16
 #undef HIGH_NIBBLES
 #undef HIGH_SHIFT
-#undef TILE
+#undef TILE_DOT
+#undef HALF_DOT
+#undef TILE_ABREAST
+#undef PAIR_MOST

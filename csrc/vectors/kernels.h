@@ -17,6 +17,7 @@ enum {
     BLOCK_META = 3 * 64, /* after a block's nibbles: 16 scales, 16 residual norms, 16 row norms */
     TILE_ROWS = 6,       /* rows and queries of one register tile of the batch scan */
     TILE_QUERIES = 64,
+    TILE_STEP = 16,
     RUN_BLOCKS = 64, /* the most blocks of one sweep call */
     TOP_GROUPS = 2,  /* of planes: where a query has codes of more bits */
     TOP_SHIFT = 6,
@@ -52,11 +53,11 @@ struct hit {
     float upper, likely;
 };
 
-/* The query side of a batch tile: 64 queries, packed in fours of dimensions. */
+/* The query side of a batch tile: up to 64 queries, packed in fours of dimensions. */
 struct tile_query {
-    const int8_t *panel; /* [fours][64 queries][4] */
-    size_t fours;
-    int32_t bias[TILE_QUERIES]; /* 128 * sum of the query's codes */
+    const int8_t *panel;         /* [fours][width][4] */
+    size_t fours, count, width;  /* width: places for the queries, a multiple of TILE_STEP */
+    int32_t start[TILE_QUERIES]; /* of the sums: -code_bias * the sum of the query's codes */
     float step[TILE_QUERIES], slack[TILE_QUERIES], curve[TILE_QUERIES], floor[TILE_QUERIES];
     float spread[TILE_QUERIES]; /* of the row's residual: 1 + the query's own error */
     bool unit;
@@ -127,11 +128,15 @@ struct kernels {
     void (*refine)(const uint8_t *const *codes, size_t count, const int8_t *high, const int8_t *low,
                    size_t size, const int64_t *biases, int64_t *sums);
 
-    /* Appends to hits the pairs of count <= TILE_ROWS coded rows and 64 queries whose upper bound
+    /* Appends to hits the pairs of count <= TILE_ROWS coded rows and the queries whose upper bound
      * reaches the query's floor. NULL where the target has no instruction that makes this
      * worthwhile. */
     size_t (*tile)(const uint8_t *rows, size_t stride, size_t count,
                    const struct tile_query *queries, struct tile_hit *hits);
+
+    /* How tiles take codes: the most that the magnitudes of a query's codes 2i and 2i + 1 may add
+     * up to, and what a row's codes are too high by. */
+    int32_t pair_most, code_bias;
 
     /* The row times factor, as floats and those floats as doubles; returns the largest
      * magnitude. */

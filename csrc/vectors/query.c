@@ -69,9 +69,23 @@ static double rounding_error(const double *values, size_t count, double step, do
     return sums[0] + sums[1] + sums[2] + sums[3];
 }
 
-struct code_scale rag_code_coarse(const double *values, size_t count, double norm, int8_t *codes) {
-    const double largest = largest_of(values, count);
-    const double step = (largest > 0 ? largest : norm) / 127, scale = 1 / step;
+/* The largest sum of the magnitudes of a pair of neighbours. */
+static double largest_pair(const double *values, size_t count) {
+    double most[LANES] = {0};
+    for (size_t i = 0; i < count; i += 2 * LANES)
+        for (size_t j = 0; j < LANES; j++) {
+            const double value = fabs(values[i + 2 * j]) + fabs(values[i + 2 * j + 1]);
+            most[j] = value > most[j] ? value : most[j];
+        }
+    return fmax(fmax(most[0], most[1]), fmax(most[2], most[3]));
+}
+
+/* Rounding adds at most one half to each of a pair. */
+struct code_scale rag_code_coarse(const double *values, size_t count, double norm,
+                                  int32_t pair_most, int8_t *codes) {
+    const double largest = largest_of(values, count),
+                 widest = fmax(largest / 127, largest_pair(values, count) / (pair_most - 1));
+    const double step = largest > 0 ? widest : norm / 127, scale = 1 / step;
     int32_t sum = 0;
     for (size_t i = 0; i < count; i++) {
         const int32_t code = (int32_t)rounded(values[i] * scale);
@@ -121,7 +135,7 @@ void rag_query_prepare(struct query *query, void *memory, const float *values, u
     const double inverse = 1 / query->norm;
     for (uint32_t i = 0; i < dim; i++) unit[i] = (float)(wide[i] * inverse);
     if (!coded) return;
-    query->coarse = rag_code_coarse(wide, size, query->norm, codes);
+    query->coarse = rag_code_coarse(wide, size, query->norm, rag_kernels()->pair_most, codes);
     query->fine =
         rag_code_fine(wide, size, query->norm, codes + size, codes + 2 * size, query->biases);
 }

@@ -11,8 +11,8 @@
  *    products    the same for many queries: a matrix product in binary32 (scan_products.c)
  *    sweep       few queries: 4-bit blocks, then 8-bit rows (scan_sweep.c)
  *    gather      few queries, and few of the slice's rows pass: their 8-bit rows (scan_gather.c)
- *    tiles       at least half a tile of queries: 8-bit rows only, where the target has the kernel
- *                (scan_tiles.c)
+ *    tiles       four to sixteen queries or more, by k: 8-bit rows only, where the target has the
+ *                kernel (scan_tiles.c)
  *    clusters    an effort below 1, and a shadow in the order of clusters: sweeps of the most
  *                promising ones, query by query (scan_clusters.c)
  *
@@ -193,8 +193,7 @@ static bool gathering_pays(const struct search *search, const struct slice *whol
 
 static void scan_shadow(struct search *search, const struct slice *slice, const uint32_t *which,
                         size_t count, bool mixed, bool gathering) {
-    if (mixed || (rag_kernels()->tile && count >= TILE_QUERIES / 2))
-        rag_scan_tiles(search, slice, which, count);
+    if (mixed || rag_tiles_pay(search, count)) rag_scan_tiles(search, slice, which, count);
     else if (gathering) rag_scan_gather(search, slice, which, count);
     else rag_scan_sweep(search, slice, which, count);
 }

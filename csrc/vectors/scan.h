@@ -115,6 +115,9 @@ static inline const uint64_t *rag_where(const struct search *search, const struc
     return search->filters->sets[search->filter_of[q] * search->segment_count + slice->segment];
 }
 
+/* Whether tiles take less time than sweeps for this many queries. */
+bool rag_tiles_pay(const struct search *search, size_t count);
+
 /* Where it pays, gives queries likely floors; `again` says in the end which were wrong. */
 bool rag_guess_pays(const struct search *search);
 void rag_guess(struct search *search, int threads);

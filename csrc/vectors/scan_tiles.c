@@ -1,7 +1,7 @@
 /* scan_tiles.c - scanning a shadow's 8-bit rows for many queries.
  *
- * Tiles read six rows at a time, for 64 queries each time. The queries are packed once for each
- * slice. Where the queries share a filter, the codes of the rows that pass are put side by side
+ * Tiles read six rows at a time, for up to 64 queries each time. The queries are packed once for
+ * each slice. Where the queries share a filter, the codes of the rows that pass are put side by side
  * first, so that a tile is full; where each has its own, a pair that reaches the floor is asked.
  * Six rows must be readable, so the last few are copied to a buffer of that size. What reaches the
  * floor goes to the candidates, with bounds that hold for the row itself and not only for its
@@ -14,11 +14,18 @@
 
 enum { TILE_STRETCH = 32 * TILE_ROWS };
 
+/* Tiles read the 8-bit rows, which are three times the blocks of a sweep; but of the rows that a
+ * sweep finds each is refined on its codes, and they grow with k. */
+bool rag_tiles_pay(const struct search *search, size_t count) {
+    const size_t least = search->k < 64 ? 16 : search->k < 512 ? 8 : 4;
+    return rag_kernels()->tile && count >= least;
+}
+
 static void pack_query(struct tile_query *tile, int8_t *panel, size_t u,
                        const struct query *query) {
     for (size_t i = 0; i < 4 * tile->fours; i++)
-        panel[i / 4 * 256 + 4 * u + i % 4] = query->code[i];
-    tile->bias[u] = (int32_t)(128 * query->coarse.sum);
+        panel[i / 4 * 4 * tile->width + 4 * u + i % 4] = query->code[i];
+    tile->start[u] = (int32_t)(-rag_kernels()->code_bias * query->coarse.sum);
     tile->step[u] = (float)query->coarse.step;
     tile->slack[u] = (float)(query->coarse.error + CODE_SLACK);
     tile->spread[u] = (float)(1 + query->coarse.error + 1e-6);
@@ -37,6 +44,19 @@ struct tiling {
     float *scratch;
 };
 
+/* Packs group g into its panel. Nothing reaches the floor of a place without a query. */
+static void pack_group(const struct tiling *on, size_t g, int8_t *panel, size_t fours) {
+    const uint32_t *which = on->which + g * TILE_QUERIES;
+    const size_t left = on->count - g * TILE_QUERIES,
+                 count = left < TILE_QUERIES ? left : TILE_QUERIES;
+    struct tile_query *tile = &on->groups[g];
+    *tile = (struct tile_query){
+        .panel = panel, .fours = fours, .count = count, .width = align_up(count, TILE_STEP)};
+    for (size_t u = 0; u < TILE_QUERIES; u++) tile->floor[u] = INFINITY;
+    for (size_t u = 0; u < count; u++) pack_query(tile, panel, u, &on->search->queries[which[u]]);
+    tile->unit = on->search->queries[which[0]].metric == RAG_COSINE;
+}
+
 static bool tiling_open(struct tiling *on) {
     const size_t fours = align_up(on->search->dim, GROUP_DIMS) / 4;
     on->group_count = (on->count + TILE_QUERIES - 1) / TILE_QUERIES;
@@ -47,16 +67,8 @@ static bool tiling_open(struct tiling *on) {
     if (!on->groups || !on->panels || !on->tail || !on->scratch)
         return rag_search_note(on->search, RAG_MEMORY, NULL);
     memset(on->panels, 0, on->group_count * fours * 256);
-    for (size_t g = 0; g < on->group_count; g++) {
-        struct tile_query *tile = &on->groups[g];
-        int8_t *panel = (int8_t *)on->panels + g * fours * 256;
-        *tile = (struct tile_query){.panel = panel, .fours = fours};
-        for (size_t u = 0; u < TILE_QUERIES; u++)
-            tile->floor[u] = INFINITY; /* unused places: nothing reaches it */
-        for (size_t u = 0; u < TILE_QUERIES && g * TILE_QUERIES + u < on->count; u++)
-            pack_query(tile, panel, u, &on->search->queries[on->which[g * TILE_QUERIES + u]]);
-        tile->unit = on->search->queries[on->which[0]].metric == RAG_COSINE;
-    }
+    for (size_t g = 0; g < on->group_count; g++)
+        pack_group(on, g, (int8_t *)on->panels + g * fours * 256, fours);
     return true;
 }
 
@@ -190,7 +202,7 @@ void rag_scan_tiles(struct search *search, const struct slice *slice, const uint
  * ended: if the floor of the k-th score found is at least the guess, every row that was dropped
  * scores less (exact_scores.c). A query for which it is not is scanned again, so the answer never
  * depends on one. */
-enum { GUESS_SHARE = 16, GUESS_ROWS = 4096, GUESS_K = 16 };
+enum { GUESS_SHARE = 16, GUESS_ROWS = 4096, GUESS_K = 16, GUESS_PLACES = 1024 };
 
 #define HEAP_ITEM float
 #define HEAP_CONTEXT void *
@@ -199,7 +211,8 @@ enum { GUESS_SHARE = 16, GUESS_ROWS = 4096, GUESS_K = 16 };
 
 bool rag_guess_pays(const struct search *search) {
     uint64_t rows = 0;
-    if (!rag_kernels()->tile || search->query_count < TILE_QUERIES / 2 || search->filters)
+    if (!rag_tiles_pay(search, search->query_count) || search->filters ||
+        search->query_count * search->k < GUESS_PLACES)
         return false;
     for (size_t s = 0; s < search->segment_count; s++) {
         const struct rag_segment *segment = &search->segments[s];

@@ -95,9 +95,11 @@ void rag_query_prepare(struct query *query, void *memory, const float *values, u
                        enum rag_metric metric, bool coded);
 
 /* Codes a query of this norm, or of unit norm in another basis, whose components are padded to a
- * multiple of 4: in 8 bits (up to 127), and in 16 (up to 32000) as signed halves. biases: 128 times
- * the sums of the halves. */
-struct code_scale rag_code_coarse(const double *values, size_t count, double norm, int8_t *codes);
+ * multiple of 8: in 8 bits (up to 127, the magnitudes of codes 2i and 2i + 1 together up to
+ * pair_most), and in 16 (up to 32000) as signed halves. biases: 128 times the sums of the
+ * halves. */
+struct code_scale rag_code_coarse(const double *values, size_t count, double norm,
+                                  int32_t pair_most, int8_t *codes);
 struct code_scale rag_code_fine(const double *values, size_t count, double norm, int8_t *high,
                                 int8_t *low, int64_t *biases);
 
