@@ -1,6 +1,6 @@
 """Compare the speed of this tree with an earlier commit.
 
-    python bench/gate.py origin/main [--limit 33] [--turns 3] [--only "search or open"]
+    python bench/gate.py origin/main [--limit 10] [--turns 3] [--only "search or open"]
     python bench/gate.py BEFORE AFTER     two Pythons that have the package installed already
 
 A commit is installed into an environment of its own. bench/regressions.py then runs in turns: before,
@@ -103,7 +103,7 @@ def main():
     )
     parser.add_argument("base", help="the commit to compare with, or a Python that has it")
     parser.add_argument("after", nargs="?", help="a Python with the other tree; default: this tree")
-    parser.add_argument("--limit", type=float, default=33, help="per cent beyond the noise")
+    parser.add_argument("--limit", type=float, default=10, help="per cent beyond the noise")
     parser.add_argument("--turns", type=int, default=3)
     parser.add_argument("--only", metavar="EXPRESSION", help="tests to run, as pytest's -k")
     options = parser.parse_args()

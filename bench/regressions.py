@@ -25,7 +25,7 @@ WORDS = np.array([f"w{i:04d}" for i in range(VOCABULARY)])
 FREQUENCIES = 1 / np.arange(1, VOCABULARY + 1)
 FREQUENCIES /= FREQUENCIES.sum()
 
-pytestmark = pytest.mark.benchmark(timer=time.process_time, max_time=0.4, warmup=True)
+pytestmark = pytest.mark.benchmark(timer=time.process_time, max_time=0.3, warmup=True)
 
 
 def passage(words):
@@ -83,6 +83,26 @@ def shards(path, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
+def clustered(path, tmp_path_factory):
+    """The same rows with their vectors in clusters."""
+    copy = tmp_path_factory.mktemp("clustered") / "kb.ragfile"
+    copy.write_bytes(path.read_bytes())
+    ragfile.compact(copy, clusters=True)
+    with ragfile.open(copy) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def small_files(tmp_path_factory):
+    """A thousand files of eight passages."""
+    folder, rows, made = tmp_path_factory.mktemp("small"), chunks("s", 8), vectors(8)
+    for i in range(1_000):
+        with ragfile.create(folder / f"{i:03d}.ragfile", dim=DIM) as w:
+            w.add(rows, made)
+    return sorted(folder.iterdir())
+
+
+@pytest.fixture(scope="module")
 def embedded(tmp_path_factory):
     """A file of two thousand documents with the built-in embedder."""
     path = tmp_path_factory.mktemp("embedded") / "kb.ragfile"
@@ -119,6 +139,26 @@ def test_nearest_of_one_vector(benchmark, rf, question):
 
 def test_nearest_of_a_batch(benchmark, rf):
     benchmark(rf.nearest, vectors(64), 10, threads=1)
+
+
+@pytest.mark.parametrize(("count", "k"), [(8, 10), (8, 100), (16, 10), (4, 1_000)])
+def test_nearest_of_a_small_batch(benchmark, rf, count, k):
+    benchmark(rf.nearest, vectors(count), k, threads=1)
+
+
+def test_nearest_with_a_repeated_filter(benchmark, rf, question):
+    benchmark(rf.nearest, question[1], 10, where={"year": 2001}, threads=1)
+
+
+def test_nearest_with_a_new_filter(benchmark, rf, question):
+    years = iter(range(10**9))
+    benchmark(
+        lambda: rf.nearest(question[1], 10, where={"year": {"$lt": 1991 + next(years) / 1e9}})
+    )
+
+
+def test_match_with_a_repeated_filter(benchmark, rf):
+    benchmark(rf.match, passage(3), 10, where={"year": 2001}, threads=1)
 
 
 def test_match_a_short_question(benchmark, rf):
@@ -192,6 +232,41 @@ def test_search_with_a_phrase(benchmark, rf, search):
     first, second, *rest = rf.hit(0).text.split()[:4]
     query = f'"{first} {second}" {" ".join(rest)}'
     benchmark(search, query, **named(search, True, "query_syntax", "operators"))
+
+
+@pytest.mark.parametrize("signs", ["w00{:02d}*", "w1{:03d}~", "+w0{:03d} w0003", "-w0{:03d} w0003"])
+def test_search_with_signs(benchmark, search, signs):
+    numbers = iter(range(10**9))
+    syntax = named(search, True, "query_syntax", "operators")
+    benchmark(lambda: search(signs.format(next(numbers) % 100), mode="bm25", **syntax))
+
+
+def test_search_with_a_new_phrase(benchmark, rf, search):
+    words = [rf.hit(row).text.split() for row in range(0, ROWS, 40)]
+    turns = iter(range(10**9))
+    syntax = named(search, True, "query_syntax", "operators")
+
+    def ask():
+        turn = next(turns)
+        found, at = words[turn % len(words)], turn // len(words) % 50
+        search(f'"{found[at]} {found[at + 1]}"', mode="bm25", **syntax)
+
+    benchmark(ask)
+
+
+def test_search_with_less_effort(benchmark, clustered, question):
+    benchmark(clustered.nearest, question[1], 10, effort=0.05, threads=1)
+
+
+def test_a_question_to_each_of_a_thousand_files(benchmark, small_files):
+    text, vector = passage(5), vectors(1)[0]
+
+    def ask():
+        for path in small_files:
+            with ragfile.open(path) as opened:
+                opened.search(text, 3, vector=vector, cache=False)
+
+    benchmark.pedantic(ask, rounds=3, warmup_rounds=1)
 
 
 def test_search_like_a_row(benchmark, rf):
