@@ -16,9 +16,10 @@ from typing import Any, Protocol, Unpack, cast
 
 from ragfile.answer.answers import Answer, Event, Events
 from ragfile.answer.ask_options import ASK, AskOptions, K
-from ragfile.answer.best_blocks import Quotation, quotations
+from ragfile.answer.best_blocks import LOOKED_AT, Quotation, quotations
 from ragfile.answer.citations import Marks, cited, judged, numbered
 from ragfile.answer.messages import framed, messages
+from ragfile.answer.passage_beginnings import from_beginning
 from ragfile.answer.passage_budget import pack
 from ragfile.chat.protocol import (
     ChatModel,
@@ -224,6 +225,8 @@ class _AnswerRun:
     def _pack(self, budget: int) -> None:
         """Fit the passages into a budget, dropping the lowest scores first."""
         found, answer = candidates_of(self.hits), self.answer
+        if self.model is None:
+            found[:LOOKED_AT] = map(from_beginning, found[:LOOKED_AT], self.hits)
         packed = pack(found, budget, count=self.count, frame=self._frame(found))
         answer.contexts, answer.dropped, self.tokens = (
             packed.contexts,

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 LONGEST = 600  # characters of a text; a longer one is shown in part
 JOINED = 1200  # characters of code with the text above it
+INDENT = 4  # of a level; 2 where it divides no better
 _HEADING = re.compile(r"[ \t]{0,3}#{1,6}[ \t]")
 _ITEM = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+")
 _ROW = re.compile(r"[ \t]*\|.*\|[ \t]*$")
@@ -33,6 +34,7 @@ _MARKS = re.compile(
 )
 
 
+_CLOSING = re.compile(r" *(?:[}\])]|end\b)")
 _VERBATIM = frozenset(
     f"application/{name}" for name in ("json", "sql", "toml", "xml", "yaml", "x-php")
 )
@@ -195,7 +197,7 @@ def shown(block: Block, passage: str, metadata: Metadata) -> str:
     if block.kind == "row":
         return text
     if block.kind == "code":
-        return _fenced(text) if is_source_code(metadata) else _introduced(text)
+        return _fenced(_aligned(text)) if is_source_code(metadata) else _introduced(text)
     return readable_text(text, metadata)
 
 
@@ -204,6 +206,24 @@ def readable_text(text: str, metadata: Metadata, *, is_plain: bool = False) -> s
     if metadata.get("mime") in _PLAIN:
         return one_line(text)
     return _unwrapped(readable(text, keeps_code_marks=not is_plain))
+
+
+def _aligned(code: str) -> str:
+    """Return code with its lines moved left, because a passage begins after the indentation of its first line."""
+    first, *others = code.split("\n")
+    filled = [line for line in others if line.strip()]
+    least = min((_indent(line) for line in filled), default=0)
+    if least == 0 or _indent(first):
+        return code
+    closes = _indent(filled[-1]) == least and _CLOSING.match(
+        filled[-1]
+    )  # at the level of the first line
+    shift = least if closes else least - (INDENT if least % INDENT == 0 else INDENT // 2)
+    return "\n".join([first, *(line[shift:] if line.strip() else line for line in others)])
+
+
+def _indent(line: str) -> int:
+    return len(line) - len(line.lstrip(" "))
 
 
 def _fenced(code: str) -> str:

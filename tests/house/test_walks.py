@@ -21,8 +21,8 @@ PACKAGE = str(Path(ragfile.__file__).parent)
 HYBRID, DATASET = 14, 22
 EVIDENCE = 5  # a document's further passages are evidence: the documents of the rows are read from their segments
 # One more each: the support of an answer; words that claim nothing; blocks in the place of sentences; their markup; the
-# form that an answer has.
-ASK = 29
+# form that an answer has; the beginning of a passage that is cut.
+ASK = 30
 HTTP = 32
 QUESTION = "alpha beta"
 

@@ -211,3 +211,23 @@ def test_a_paragraph_that_does_not_end_leads_into_its_list(lead):
     assert [block.text(text) for block in blocks(text, {})] == [text.strip()]
     ended = "You need two.\n\n- one\n- two\n"
     assert len(blocks(ended, {})) == 3
+
+
+METHOD = "def drain(self, node):\n        if node:\n            return 1\n\n        return 2"
+CLOSED = "drain(node) {\n    return 1;\n  }"
+
+
+@pytest.mark.parametrize(
+    ("code", "expected"),
+    [
+        (METHOD, "def drain(self, node):\n    if node:\n        return 1\n\n    return 2"),
+        (CLOSED, "drain(node) {\n  return 1;\n}"),
+        ("def drain(node):\n    return 1", "def drain(node):\n    return 1"),
+        ("int drain(void) {\n    return 1;\n}", "int drain(void) {\n    return 1;\n}"),
+        ("x = 1", "x = 1"),
+    ],
+)
+def test_lines_of_code_are_aligned_with_the_first(code, expected):
+    metadata = {"mime": "text/x-python", "symbol": "drain"}
+    (block,) = blocks(code, metadata)
+    assert shown(block, code, metadata) == f"```\n{expected}\n```"
