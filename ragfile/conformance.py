@@ -315,11 +315,10 @@ def _positions(lexicon: _core.Lexicon, positions: _core.Positions) -> Found:
 
 def _links(links: _core.StoredLinks) -> Found:
     strings, kinds = links.strings(), links.kinds()
-    label = [*strings, None].__getitem__
     edges: list[list[Any]] = []
     for document, kind, target, start, size, fragment, text in links.edges().tolist():
         place = [None, None] if start == _core.NO_PLACE else [start, size]
-        labels = [label(min(one, len(strings))) for one in (fragment, text)]
+        labels = [strings[one] if one < len(strings) else None for one in (fragment, text)]
         edges.append([document, kinds[kind], strings[target], *place, *labels])
     return {
         "kinds": kinds, "names": [list(one) for one in links.names()], "edges": edges,

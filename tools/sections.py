@@ -81,7 +81,7 @@ def python_module(sections, reserved):
 {_assigned("PREFETCHED", named("prefetch"))}
 
 # Names of later versions.
-{_assigned("RESERVED", tuple(reserved))}
+{_assigned("RESERVED: tuple[str, ...]", tuple(reserved))}
 '''
 
 

@@ -91,4 +91,4 @@ PREFETCHED = (
 )
 
 # Names of later versions.
-RESERVED = ()
+RESERVED: tuple[str, ...] = ()

@@ -60,7 +60,9 @@ def further_links(document: Document, links: Sequence[Link]) -> tuple[Link, ...]
     if not is_markdown(document):
         return tuple(links)
     given = [link for link in links if link.start < 0]
-    known = {_identity(link) for link in _field_links(document)} if given else set()
+    if not given:
+        return ()
+    known = {_identity(link) for link in _field_links(document)}
     return tuple(link for link in given if _identity(link) not in known)
 
 
