@@ -144,7 +144,7 @@ def format_of(src: Place) -> str:
         return "faiss+json"
     if isinstance(src, str) and src.startswith(DATABASES):
         return "postgresql"
-    found = _format_of_folder(src) if os.path.isdir(src) else _format_of_file(src)
+    found = format_of_folder(src) if os.path.isdir(src) else _format_of_file(src)
     by_suffix = _format_by_suffix(src)
     if found is None and is_dataset(src):
         raise FormatError(f"{src} is a dataset: ragfile.dataset.convert makes one file of it")
@@ -255,7 +255,8 @@ def _flattened(collection: Collection) -> Collection:
     return dataclasses.replace(collection, index=Index.of(rows, collection.index.metric))
 
 
-def _format_of_folder(path: StrPath) -> str | None:
+def format_of_folder(path: StrPath) -> str | None:
+    """Return the name of the store of another program that a folder holds, or None."""
     held = set(os.listdir(path))
     if any(name.endswith(".lance") for name in held):
         return "lancedb"

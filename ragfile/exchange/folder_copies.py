@@ -12,6 +12,7 @@ import time
 from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile.errors import FormatError
+from ragfile.exchange.conversion import format_of_folder
 from ragfile.exchange.kept_copies import CopyCache, LockPatience
 from ragfile.ground import system
 from ragfile.ingest.document_loader import Loading
@@ -108,10 +109,16 @@ class _FolderWork:
                 return f"{self.name}: {self._built()}"
 
     def _built(self) -> str:
-        report = build(
-            [self.home], self.path, embedder=self.embedder, progress=self.progress,
-            embedding_cache=self.embedding_cache,
-        )  # fmt: skip
+        try:
+            report = build(
+                [self.home], self.path, embedder=self.embedder, progress=self.progress,
+                embedding_cache=self.embedding_cache,
+            )  # fmt: skip
+        except ValueError as error:
+            if kind := format_of_folder(self.home):
+                advice = f"ragfile.convert({self.home!r}, 'kb.ragfile') makes a RAGFile of it"
+                raise FormatError(f"{self.home}: it holds {kind}; {advice}") from error
+            raise
         where = "not kept"
         if self.kept is not None:
             self.kept.use(self.path, self.home, {})

@@ -314,7 +314,7 @@ def test_duckdb_gets_the_tables_that_sql_users_know(db, folder, tmp_path):
         assert (count, dim) == (len(rf), 256)
     assert joined == (2, (folder / "keys.md").read_bytes().decode())
     assert notes["embedding_dimensions"] == "256"
-    assert export(db, out, "--to", "duckdb").returncode == 2
+    assert export(db, out, "--to", "duckdb").returncode == 1
 
 
 # ----------------------------------------------------------------------------- the other arguments ---

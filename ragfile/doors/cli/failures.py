@@ -113,6 +113,15 @@ def _is_of_pairs(path: str) -> bool:
         return file.read(8) == b"RAGFILE\0"
 
 
+def _folder_advice(path: str) -> str:
+    """Return what makes a file of a folder: a build, or the conversion of another program's store."""
+    from ragfile.exchange.conversion import format_of_folder
+
+    if os.path.isdir(path) and (kind := format_of_folder(path)):
+        return f"{path} holds {kind}; `ragfile convert {shlex.quote(path)} kb.ragfile` makes a RAGFile of it"
+    return f"{path} is a folder; build a file from it with `ragfile build {shlex.quote(path)} -o kb.ragfile`"
+
+
 def _is_special(path: str | None) -> bool:
     """Return whether a path exists and is neither a file nor a folder."""
     return path is not None and os.path.exists(path) and not os.path.isfile(path)
@@ -139,7 +148,7 @@ def _message(error: BaseException) -> str | None:
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, IsADirectoryError) and error.filename is not None:
-        return f"{error.filename} is a folder; build a file from it with `ragfile build FOLDER -o kb.ragfile`"
+        return _folder_advice(os.fspath(error.filename))
     if isinstance(error, OSError) and error.errno == errno.EINVAL and _is_special(error.filename):
         return f"{error.filename} is a device or a pipe; name a regular file"
     if isinstance(error, OSError) and error.strerror:

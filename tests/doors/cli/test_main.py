@@ -53,7 +53,7 @@ def test_a_folder_in_the_place_of_a_file_is_one_line_that_says_what_to_do(run, t
     for command in (["show", tmp_path, "keys"], ["info", tmp_path], ["log", tmp_path]):
         assert run(*command)[::2] == (
             1,
-            f"ragfile: {tmp_path} is a folder; build a file from it with `ragfile build FOLDER -o kb.ragfile`\n",
+            f"ragfile: {tmp_path} is a folder; build a file from it with `ragfile build {tmp_path} -o kb.ragfile`\n",
         )
 
 

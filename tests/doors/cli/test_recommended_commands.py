@@ -145,7 +145,7 @@ def serve_an_empty_folder(place):
     return said, [place.docs, "-o", place.docs / "new.ragfile"]
 
 
-@case("doors/cli/failures.py", "ragfile build FOLDER -o kb.ragfile")
+@case("doors/cli/failures.py", "ragfile build {} -o kb.ragfile")
 def a_folder_is_verified(place):
     return place.said("verify", place.docs), []
 
@@ -181,6 +181,30 @@ def a_command_is_misspelt(place):
 
 
 # ----------------------------------------------------------------------------------- converting ---
+
+
+def store(place):
+    """A folder with a store of another format."""
+    path = place.path / "my store"
+    place.said("convert", place.kb, path, "--to", "npy+jsonl", code=0)
+    return path
+
+
+@case("doors/cli/failures.py", "ragfile convert {} kb.ragfile")
+def a_folder_of_another_program_is_verified(place):
+    return place.said("verify", store(place)), []
+
+
+@case("doors/cli/failures.py", "ragfile convert {} kb.ragfile")
+def a_folder_of_another_program_is_searched(place):
+    path = place.path / "my chroma"
+    path.mkdir()
+    (path / "chroma.sqlite3").write_bytes(bytes(100))
+    said = place.said("search", path, "keys", code=5)
+    (path / "chroma.sqlite3").unlink()
+    path.rmdir()
+    store(place).rename(path)
+    return said, []
 
 
 @case("opener.py", "ragfile convert")
