@@ -169,8 +169,8 @@ class FileRows(StoredRows):
         without: int | None = None, signs: Sequence[query_syntax.Sign] = (),
     ) -> RowSet:  # fmt: skip
         """Return the live rows that pass, once a question for all retrievers."""
-        if where is None and not (tags_any or tags_all or signs) and without is None:
-            return ALL
+        if where is None and not (tags_any or tags_all) and without is None:
+            return query_syntax.left(self, signs, ALL) if signs else ALL
         found = where if isinstance(where, RowSet) else self._passing(where, tags_any, tags_all)
         if without is not None:
             mask = self._flags(found.mask)

@@ -15,7 +15,7 @@ shard of a dataset answers for its own.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
@@ -66,12 +66,12 @@ def applied(base: SearchedRows, question: Question) -> Question:
     if not base.has_bm25:
         raise ValueError(f"{base.path} has no BM25 index, which query_syntax= needs")
     parsed = _read(_SyntaxReader(base), question.texts[0])
-    found = replace(
-        question, texts=[" ".join(parsed.meaning)],
+    found = question.changed(
+        texts=[" ".join(parsed.meaning)],
         where=base.select(
             question.where, question.tags_any, question.tags_all, question.without, parsed.signs
         ),
-        tags_any=(), tags_all=(), without=None, query_syntax=False,
+        tags_any=(), tags_all=(), without=None, query_syntax=False, has_filters=False,
     )  # fmt: skip
     words = " ".join(parsed.words)
     if parsed.terms:
@@ -171,16 +171,23 @@ def folded(lexicon: Dictionary, text: str) -> list[str]:
 
 def left(rows: FileRows, signs: Iterable[Sign], passing: RowSet) -> RowSet:
     """Return the live rows that pass a filter and all signs."""
-    segments = rows.segments
-    words = [
-        _all_rows(segment) if some is None else some.copy()
-        for segment, some in zip(segments, passing.words(segments), strict=True)
-    ]
-    finder = _RowFinder(rows)
+    segments, finder = rows.segments, _RowFinder(rows)
+    words = passing.words(segments)
     for sign in steps(signs):
-        for here, held in zip(words, finder.rows_of(sign), strict=True):
-            here &= ~held if sign.is_excluded else held
-    return RowSet.of_segments(segments, words)
+        found = zip(segments, words, finder.rows_of(sign), strict=True)
+        words = [_both(segment, here, sign, held) for segment, here, held in found]
+    return RowSet.of_segments(segments, [_known(*one) for one in zip(segments, words, strict=True)])
+
+
+def _both(segment: RowSegment, words: Words | None, sign: Sign, held: Words) -> Words:
+    """Return the rows among some, or among all for None, that pass a sign."""
+    if sign.is_excluded:
+        return _known(segment, words) & ~held
+    return held if words is None else words & held
+
+
+def _known(segment: RowSegment, words: Words | None) -> Words:
+    return _all_rows(segment) if words is None else words
 
 
 def _all_rows(segment: RowSegment) -> Words:
@@ -240,10 +247,11 @@ def _with_any(segment: RowSegment, terms: Iterable[str]) -> Words:
 
 def _with_all(segment: RowSegment, terms: Iterable[str]) -> Words:
     """Return the rows of a segment that contain all of some terms."""
-    found = _all_rows(segment)
+    found: Words | None = None
     for term in dict.fromkeys(terms):
-        found &= _with_any(segment, [term])
-    return found
+        held = _with_any(segment, [term])
+        found = held if found is None else found & held
+    return _known(segment, found)
 
 
 def _read_texts(segment: RowSegment, phrase: _core.Phrase, words: Words) -> Words:
