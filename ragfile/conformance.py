@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import functools
+import hashlib
 import importlib.util
 import json
 import math
@@ -273,6 +274,10 @@ def _segment(reader: _core.Reader, record: _core.SegmentRecord, segment: RowSegm
         found["fine"] = _fine(reader, number, fine)
     if segment.section("rag.columns") is not None:
         found["columns"] = _columns(segment)
+    if segment.section("rag.original") is not None:
+        _refuse(consistency.original_faults(segment))
+        held = [segment.original(n) for n in range(segment.records.documents)]
+        found["originals"] = [hashlib.sha256(one).hexdigest() if one else None for one in held]
     for name in ("graph", "hypergraph"):
         if (links := segment.stored_links(name)) is not None:
             _refuse(consistency.link_faults(segment))

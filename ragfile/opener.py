@@ -31,6 +31,7 @@ from ragfile.types import Dialect, Fields, PairStrategy, StrPath
 if TYPE_CHECKING:
     from contextlib import ExitStack
 
+    from ragfile.exchange.unpack import UnpackReport
     from ragfile.file.signatures import Signature
     from ragfile.file.source import ByteSource
     from ragfile.ground.signing_keys import PrivateKey, PublicKey
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from ragfile.write.editor import Editor
     from ragfile.write.open_writer import EditorOptions, OpenWriter
 else:
+    UnpackReport = deferred("ragfile.exchange.unpack", "UnpackReport")
     Editor = deferred("ragfile.write.editor", "Editor")
     OpenWriter = deferred("ragfile.write.open_writer", "OpenWriter")
     Layers = deferred("ragfile.layers.open_layers", "Layers")
@@ -539,6 +541,34 @@ def sign(
 
 
 Fault: TypeAlias = tuple[str, int, str, str]  # kind, offset, description, section
+
+
+def unpack(
+    path: StrPath, folder: StrPath, *, generation: int = 0,
+    trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
+) -> UnpackReport:  # fmt: skip
+    """Write the files that a RAGFile was built from to a new folder, byte for byte.
+
+    Files of text are restored from any RAGFile that was built from files. Build with `keep_originals=True`
+    to restore all others.
+
+    Args:
+        path: A file or URL.
+        folder: The folder to make. It must not exist, or be empty.
+        generation: An older commit; 0 is the newest.
+        trusted: Public keys, one of which must have signed the file; see `open()`.
+
+    Returns:
+        A report; files that could not be restored are in `unrestored`.
+
+    Raises:
+        FileExistsError: The folder has content.
+        ValueError: The name of a file leaves the folder, or is not valid on every system.
+    """
+    from ragfile.exchange.unpack import unpacked
+
+    with open(path, generation=generation, trusted=trusted) as rf:
+        return unpacked(rf.rows.segments, folder)
 
 
 def verify(

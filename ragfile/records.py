@@ -119,7 +119,8 @@ class Document:
 
     Without segments it is one piece; its chunks begin at `body`, after the front matter. `edits` restore
     the text as it was read (see `original`); there are none if normalisation changed nothing. `links` are
-    further ones, beyond those in its Markdown and its front matter.
+    further ones, beyond those in its Markdown and its front matter. `raw` are the bytes of its file, if
+    they are to be kept because the text does not give them back.
     """
 
     id: str
@@ -131,6 +132,7 @@ class Document:
     edits: Sequence[Any] = ()
     body: int = 0
     links: Sequence[Link] = field(default=(), repr=False, compare=False)
+    raw: bytes = field(default=b"", repr=False, compare=False)
 
     @property
     def original(self) -> str:

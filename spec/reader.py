@@ -15,6 +15,7 @@ Components of embeddings are numbers; those without a JSON number are the texts 
 "-inf". A packed text is null if the module zstandard is missing.
 """
 
+import hashlib
 import itertools
 import json
 import math
@@ -37,7 +38,7 @@ KNOWN = (
     "rag.tombs", "rag.deleted", "rag.gone", "rag.sections", "rag.config", "rag.merged", "rag.stale",
     "rag.hidden", "rag.past", "rag.origin",
     "rag.frequencies", "rag.parity", "rag.parity.step", "rag.seal", "rag.signatures",
-    "graph", "hypergraph",
+    "graph", "hypergraph", "rag.original",
 )  # fmt: skip
 RECORDS = ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta")
 FIELDS = {"source": str, "metadata": dict, "tags": list, "original": list, "body": int}
@@ -1316,6 +1317,8 @@ def read_segment(data, row, segment, parts):
         found["fine"] = fine(parts)
     if "rag.columns" in parts:
         found["columns"] = columns(parts, found, rows)
+    if "rag.original" in parts:
+        found["originals"] = originals(parts, found)
     for name in ("graph", "hypergraph"):
         if name in parts:
             at = of(parts, name)[1]
@@ -1528,6 +1531,23 @@ def varint(raw, at):
         value, shift, at = value | (byte & 127) << shift, shift + 7, at + 1
         if byte < 128:
             return value, at
+
+
+def originals(parts, found):
+    """3.12: the SHA-256 of each document's stored bytes, None without any."""
+    part, at = of(parts, "rag.original")
+    need("documents" in found, at, "3.12", "originals of no documents")
+    try:
+        raw = stream(part, at)
+        held = None if raw is None else strings(raw, at)
+    except Refused as error:
+        raise Refused(at, "3.12", error.reason, error.kind) from None
+    if held is None:
+        return None
+    need(len(held) == len(found["documents"]), at, "3.12", "not one string for each document")
+    items = parts["rag.original"][1]["items"]
+    need(sum(map(bool, held)) == items, at, "3.12", "another number of items")
+    return [hashlib.sha256(one).hexdigest() if one else None for one in held]
 
 
 # ---- Part 12: links ---------------------------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ static const char *const section_names[] = {
     "rag.sample",
     "rag.fine",
     "rag.columns",
+    "rag.original",
     "graph",
     "hypergraph",
     "rag.tombs",

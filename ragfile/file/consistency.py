@@ -45,7 +45,7 @@ def disagreements(archive: CheckedRows) -> list[Fault]:
     for segment in archive.segments:
         for look in (
             _streams, _records, _vectors, bare_faults, term_faults, shadow_faults, sample_faults, fine_faults,
-            column_faults, gone_faults, position_faults, link_faults,
+            column_faults, gone_faults, position_faults, link_faults, original_faults,
         ):  # fmt: skip
             try:
                 faults += look(segment)
@@ -309,6 +309,15 @@ def link_faults(segment: RowSegment) -> Iterator[Fault]:
         _ = links.strings(), links.names(), links.features()
         if len(links) != segment.reader.entry(name, segment.number)["items"]:
             yield _fault("another number of items than edges", name)
+
+
+def original_faults(segment: RowSegment) -> Iterator[Fault]:
+    """Check that `rag.original` has bytes for as many documents as items."""
+    if segment.section("rag.original") is None:
+        return
+    count = sum(bool(segment.original(n)) for n in range(segment.records.documents))
+    if count != segment.reader.entry("rag.original", segment.number)["items"]:
+        yield _fault("another number of items than files", "rag.original")
 
 
 def _is_same_column(stored: _core.StoredColumns, i: int, made: _core.StoredColumns, j: int) -> bool:

@@ -176,6 +176,7 @@ class RowSegment:
         self._layout = self._view = self._matrix = self._lexicon = None
         self._positions = self.sample_places = None
         self._links: dict[str, LinkLists] = {}
+        self._originals: _core.Originals | None = None
         self.metric, self._fields = "cosine", {}
         self.brought: set[str] = set()  # names of one-time plans (see prefetch) that have run
 
@@ -518,6 +519,14 @@ class RowSegment:
         if self._positions is None and (section := self.section("rag.positions")) is not None:
             self._positions = _core.Positions(section, self.lexicon)
         return self._positions
+
+    def original(self, number: int) -> bytes:
+        """Return the stored bytes of a document's file, none if its text gives them back."""
+        if (section := self.section("rag.original")) is None:
+            return b""
+        if self._originals is None:
+            self._originals = _core.Originals(section, self.records.documents)
+        return self._originals.read(number)
 
     def stored_links(self, name: str) -> _core.StoredLinks | None:
         """Open the section of the links of the segment's documents, or of its hyperedges."""

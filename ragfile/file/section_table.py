@@ -25,6 +25,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "rag.bare": ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta"),
     "rag.sample": ("vector",),
     "rag.columns": ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta"),
+    "rag.original": ("rag.documents",),
     "graph": ("rag.documents",),
     "hypergraph": ("rag.documents",),
 }
@@ -52,6 +53,7 @@ COMPACTION = {
     "rag.sample": "rebuilt",
     "rag.fine": "rebuilt",
     "rag.columns": "rebuilt",
+    "rag.original": "rebuilt",
     "graph": "rebuilt",
     "hypergraph": "rebuilt",
     "rag.tombs": "dropped",

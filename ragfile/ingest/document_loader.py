@@ -39,6 +39,7 @@ from ragfile.ingest.loaders import (
     Limits,
     Loader,
     LoadError,
+    UnsupportedType,
     encodings,
     front_matter,
     html,
@@ -58,6 +59,7 @@ TICK = (
     0.02  # a change within so many seconds of another one may leave the file's times as they were
 )
 PIECE = 1 << 20  # bytes read at once from a file of unknown size
+KEPT = "application/octet-stream"  # the type of files that no loader reads
 Content: TypeAlias = bytes  # inside Loading, `bytes` is a field
 KNOWN = (
     "path",
@@ -191,8 +193,14 @@ class Loading:
     def _documents(
         self, source: SourceFile, raw: Content, checksum: str, modified: float
     ) -> Iterator[Document]:
-        suffix = os.path.splitext(source.path)[1] or os.path.splitext(source.id)[1]
-        one = loader(sniff(raw, suffix.lower()))
+        if (one := self._loader(source, raw)) is None:
+            document = Document(source.id, "", metadata=_described(source, KEPT, modified), raw=raw)
+            document.metadata |= {"file_id": source.id, "checksum": checksum}
+            document.source = source.source or _name_of(source.path)
+            if self.take_id(source, source.id):
+                yield document
+            return
+        content, is_first = raw, True
         described = _described(source, one.mime, modified)
         if one.is_text and (encoding := self._encoding(raw, one.kind)):
             raw = raw.decode(encoding, self.errors).encode("utf-8", "replace")
@@ -205,6 +213,9 @@ class Loading:
             document.id = f"{source.id}#{extracted.id}" if extracted.id else source.id
             if not self.take_id(source, document.id):
                 continue
+            if self.selection.originals and is_first and not _is_text_of(document, content):
+                document.raw = content
+            is_first = False
             document.source = source.source or _name_of(source.path)
             document.tags = tuple(dict.fromkeys([*document.tags, *extracted.tags]))
             own = {name: v for name, v in document.metadata.items() if name not in ORIGIN}
@@ -212,6 +223,18 @@ class Loading:
                 document.links = anchor_links(extracted.anchors, document.id)
             document.metadata = described | own | {"file_id": document.id, "checksum": checksum}
             yield document
+
+    def _loader(self, source: SourceFile, raw: Content) -> Loader | None:
+        """Return the loader of a file; None for one whose bytes are kept without a text."""
+        suffix = os.path.splitext(source.path)[1] or os.path.splitext(source.id)[1]
+        if source.is_kept:
+            return None
+        try:
+            return loader(sniff(raw, suffix.lower()))
+        except UnsupportedType:
+            if self.selection.originals:
+                return None
+            raise
 
     def _extracted(self, one: Loader, raw: Content) -> Iterable[Extracted]:
         if self.limits.parse_memory and is_isolated(one):
@@ -237,6 +260,11 @@ class Loading:
         if self.errors != "strict" or (kind == "html" and html.declares(raw)):
             return ""
         return encodings.detected(raw)
+
+
+def _is_text_of(document: Document, raw: bytes) -> bool:
+    """Return whether a document's text, with its edits undone, has the bytes of its file."""
+    return document.original.encode("utf-8", "surrogatepass") == raw
 
 
 def _name_of(path: str) -> str:

@@ -48,6 +48,7 @@ class SourceFile:
     id: str
     named: bool = False  # by the caller, not found in a folder
     source: str = ""  # the path below its folder, as a document records it
+    is_kept: bool = False  # as bytes alone: no loader reads it
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,17 +70,20 @@ class Selection:
     """The files of a folder to take.
 
     `include` and `exclude` are globs as in a .gitignore. `ignore` leaves out files that a
-    .gitignore matches, and installed ones.
+    .gitignore matches, and installed ones. `originals` also takes files that no loader reads, to be kept
+    and not searched.
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     ignore: bool = True
+    originals: bool = False
 
     def record(self) -> Metadata:
         """Return the selection as a file keeps it for later syncs; {} for the defaults."""
         globs = {"include": list(self.include), "exclude": list(self.exclude)}
         kept: Metadata = {name: patterns for name, patterns in globs.items() if patterns}
+        kept |= {"originals": True} if self.originals else {}
         return kept if self.ignore else {**kept, "ignore": False}
 
     @classmethod
@@ -89,6 +93,7 @@ class Selection:
             tuple(record.get("include", ())),
             tuple(record.get("exclude", ())),
             record.get("ignore", True),
+            record.get("originals", False),
         )
 
 
@@ -132,7 +137,7 @@ def find(
     for (path, is_named), doc_id, source in zip(
         found, _distinct(ids), _distinct(places), strict=True
     ):
-        yield SourceFile(path, below + doc_id, is_named, below + source)
+        yield SourceFile(path, below + doc_id, is_named, below + source, path in walk.kept)
 
 
 def checked_prefix(prefix: str) -> str:
@@ -224,6 +229,7 @@ class _Walk:
         self.skipped, self.ignores = skipped, selection.ignore
         self.include, self.exclude = Rules(selection.include), Rules(selection.exclude)
         self._unknown: list[_WalkEntry] = []  # the files of a folder without a loader
+        self.keeps, self.kept = selection.originals, set[str]()  # files to be kept as bytes
 
     def files(self, source: str, is_named: bool) -> Iterator[tuple[str, str]]:
         """Yield the path of each file of a source, and its path below the source."""
@@ -250,6 +256,9 @@ class _Walk:
             yield found
         for entry in self._unknown:
             if is_empty and self.takes_text and _is_legible(entry.path):
+                yield entry.path, "/".join(entry.names)
+            elif self.keeps and os.path.isfile(entry.path):
+                self.kept.add(entry.path)
                 yield entry.path, "/".join(entry.names)
             else:
                 self._skip(entry.path, UNKNOWN)

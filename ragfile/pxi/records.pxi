@@ -625,3 +625,43 @@ cdef class StreamBuilder:
         rag_stream_trailer(trailer, self.size, self.block_size, len(self.table) // 8,
                            self.stored + gap)
         self.write_out(bytes(self.table) + (<const char *>trailer)[:RAG_STREAM_TRAILER])
+
+
+def strings_head(const uint64_t[::1] sizes not None):
+    """Return the numbers at the start of a list of strings with these sizes."""
+    cdef uint64_t count = sizes.shape[0], end = 0, i
+    raw = bytearray(RAG_STRINGS_HEAD + 8 * count)
+    cdef uint64_t[::1] words = memoryview(raw).cast("Q")
+    words[0] = count
+    for i in range(count):
+        end += sizes[i]
+        words[2 + i] = end
+    return bytes(raw)
+
+
+cdef class Originals:
+    """The section rag.original of a segment with so many documents: the bytes of their files."""
+
+    cdef Stream stream
+    cdef uint64_t count
+    cdef str name
+
+    def __cinit__(self, Section section not None, uint64_t documents):
+        self.stream, self.count, self.name = Stream(section), documents, section.name
+        head = RAG_STRINGS_HEAD + 8 * documents
+        if self.stream.size < head or self.words(0, 1)[0] != documents:
+            raise FormatError(f"{self.name} is not about each document", section=self.name)
+        if self.words(8, 1)[0] or head + self.words(head - 8, 1)[0] != self.stream.size:
+            raise FormatError(f"the offsets of {self.name} do not fit its bytes", section=self.name)
+
+    cdef words(self, uint64_t at, uint64_t count):
+        return memoryview(self.stream.read(at, 8 * count)).cast("Q")
+
+    def read(self, uint64_t document):
+        """Return the bytes of a document's file, empty without any."""
+        if document >= self.count:
+            raise IndexError(f"no document {document}")
+        start, end = self.words(rag_strings_offset(document), 2)
+        if start > end:
+            raise FormatError(f"the offsets of {self.name} descend", section=self.name)
+        return self.stream.read(RAG_STRINGS_HEAD + 8 * self.count + start, end - start)

@@ -104,6 +104,7 @@ def build(
     ignore: bool = True, jobs: int = 1, parity: int = 0, clusters: bool | int | None = None,
     keep: int | str | None = None, edges: Iterable[Brought] | None = None,
     hyperedges: Iterable[Brought] | None = None, node_features: Mapping[str, Iterable[float]] | None = None,
+    keep_originals: bool = False,
 ) -> BuildReport:  # fmt: skip
     """Build a file from folders, globs and files, or from documents.
 
@@ -154,6 +155,8 @@ def build(
         hyperedges: Sets of documents: mappings with `key` and `members` (ids), and if you like `kind`,
             `weight` and `features`.
         node_features: Numbers of your own for documents, by id.
+        keep_originals: Also store the bytes of each file whose text does not give them back, and the files
+            that no loader reads; `unpack()` writes the folder again.
 
     Returns:
         A report with counts, failures and skipped files.
@@ -170,7 +173,7 @@ def build(
         raise ValueError(f"jobs is a number of processes from 1, not {jobs}")
     began = time.perf_counter()
     files, documents = documents_of(sources)
-    selection = Selection(tuple(include), tuple(exclude), ignore)
+    selection = Selection(tuple(include), tuple(exclude), ignore, keep_originals)
     loading = Loading(
         files,
         limits=limits or Limits(),
@@ -324,7 +327,7 @@ class _Sources:
         order = Order(
             self.loading.limits, self.loading.errors, self.loading.encoding, tuple(self.tags or ()),
             dict(self.metadata or {}), writer.policy, "default" if is_ours else None,
-            writer.record,
+            writer.record, self.loading.selection,
         )  # fmt: skip
         with closing(iter(ReadingAhead(self.loading, order, self.jobs))) as parts:
             for found in parts:

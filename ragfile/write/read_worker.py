@@ -21,7 +21,7 @@ from ragfile.ingest.chunker import Policy
 from ragfile.ingest.document_loader import Loading, SourceFailure
 from ragfile.ingest.loaders.contract import Limits
 from ragfile.ingest.parser_process import ParserProcess
-from ragfile.ingest.source_files import SourceFile
+from ragfile.ingest.source_files import Selection, SourceFile
 from ragfile.records import Chunk, Document
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class Order:
     policy: Policy
     embedder: str | None  # the default model, or None if the parent embeds
     record: dict[str, Any]  # the configuration of the file, which determines the keys
+    selection: Selection
 
 
 @dataclass(slots=True)
@@ -103,7 +104,7 @@ class SourceReader:
         order = self.order
         loading = Loading(
             [], limits=order.limits, errors=order.errors, encoding=order.encoding,
-            parser=self.parser,
+            parser=self.parser, selection=order.selection,
         )  # fmt: skip
         found, reported = SourceRead(), 0
         with warnings.catch_warnings(record=True) as caught:

@@ -17,7 +17,7 @@ from ragfile.ingest.analysis import Analysis
 from ragfile.write import vector_clusters
 from ragfile.write.link_sections import LinkSections
 from ragfile.write.spool import Pile, Spool
-from ragfile.write.staged_documents import StagedDocument
+from ragfile.write.staged_documents import StagedDocument, Stretch
 from ragfile.write.staged_rows import (
     AS_DOCUMENT,
     LOOSE,
@@ -31,6 +31,7 @@ TEXT_BLOCK = (
     8 << 10
 )  # a hit unpacks one block: half the time of 16 KiB blocks, for a tenth more text bytes
 META_BLOCK = 16 << 10
+ORIGINAL_BLOCK = 1 << 20  # files are read whole
 WEB_META_BLOCK = 4 << 10  # a hit reads a few hundred bytes of one or two
 GRAINS = (1 << 10, 2 << 10, 4 << 10)  # bytes per checksum in web files: the first that fits
 SUMS_MOST = 160 << 10  # limit on the checksums' bytes, calculated for uncompressed texts
@@ -194,6 +195,7 @@ class SegmentSections:
         if positions is not None:
             self._section("rag.positions", rows, [positions.front, *positions.lists.blocks()])
             positions.lists.close()
+        self._write_originals()
         for name, items, write in self.links.sections():
             self.file.begin(name, self.segment)
             write(self.file.write, len(by_id))
@@ -235,6 +237,7 @@ class SegmentSections:
         self.text = _core.StreamBuilder(self.file.write, TEXT_BLOCK)
         rows = _rows(columns)
         self.links = LinkSections(self.staging.dtype)
+        self.originals: list[Stretch] = []
         for place, (number, count) in enumerate(_counted(by_id, columns["document"])):
             self._write_document(place, number, list(itertools.islice(rows, count)))
         self.text.finish()
@@ -245,6 +248,7 @@ class SegmentSections:
         entry, spool = self.staging.documents.read(number), self.staging.texts
         if entry.links[1]:
             self.links.add(place, spool.read(*entry.links))
+        self.originals.append(entry.original)
         text = spool.read(entry.text_at, entry.text_size)
         at, size = self.text.write(text), len(text)
         placed: list[tuple[int, int, int, int | None, int, int, int]] = []
@@ -335,6 +339,20 @@ class SegmentSections:
 
     def _read(self, place: tuple[int, int] | None) -> bytes | None:
         return self.staging.texts.read(*place) if place else None
+
+    def _write_originals(self) -> None:
+        """Write the bytes of files, if any document has them."""
+        sizes = np.array([size for _, size in self.originals], np.uint64)
+        if not sizes.any():
+            return
+        self.file.begin("rag.original", self.segment)
+        stream = _core.StreamBuilder(self.file.write, ORIGINAL_BLOCK)
+        stream.write(_core.strings_head(sizes))
+        for at, size in self.originals:
+            for first in range(0, size, ORIGINAL_BLOCK):
+                stream.write(self.staging.texts.read(at + first, min(ORIGINAL_BLOCK, size - first)))
+        stream.finish()
+        self.file.end(int(np.count_nonzero(sizes)))
 
     def _write_meta(self, documents: int) -> None:
         self.file.begin("rag.meta", self.segment)

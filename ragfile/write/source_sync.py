@@ -319,6 +319,7 @@ def selected(
         recorded.include if include is None else tuple(include),
         recorded.exclude if exclude is None else tuple(exclude),
         recorded.ignore if ignore is None else ignore,
+        recorded.originals,
     )
 
 

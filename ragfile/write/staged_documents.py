@@ -30,6 +30,23 @@ class StagedDocument:
     json: Stretch
     fields: list[Stretch | None]
     links: Stretch
+    original: Stretch  # the bytes of its file
+
+
+class _SparseColumn:
+    """A stretch for some documents, up to the last one that has any."""
+
+    def __init__(self) -> None:
+        self._at, self._size = array("Q"), array("I")
+
+    def put(self, number: int, stretch: Stretch) -> None:
+        missing = max(number + 1 - len(self._at), 0)
+        self._at.frombytes(bytes(8 * missing))
+        self._size.frombytes(bytes(4 * missing))
+        self._at[number], self._size[number] = stretch
+
+    def get(self, number: int) -> Stretch:
+        return (self._at[number], self._size[number]) if number < len(self._at) else (0, 0)
 
 
 class StagedDocuments:
@@ -40,7 +57,7 @@ class StagedDocuments:
         self.tags: dict[int, tuple[str, ...]] = {}  # of documents with tags
         self._text_at, self._json_at = array("Q"), array("Q")
         self._text_size, self._json_size, self._chars = array("I"), array("I"), array("I")
-        self._links_at, self._links_size = array("Q"), array("I")  # up to the last with links
+        self._links, self._originals = _SparseColumn(), _SparseColumn()
         self._flags = bytearray()
         # Whether a document, new or carried over from another commit, is source code.
         self.has_code = self.carries_code = False
@@ -96,15 +113,11 @@ class StagedDocuments:
 
     def put_links(self, number: int, links: Stretch) -> None:
         """Set the staged links of a document."""
-        missing = number + 1 - len(self._links_at)
-        self._links_at.frombytes(bytes(8 * max(missing, 0)))
-        self._links_size.frombytes(bytes(4 * max(missing, 0)))
-        self._links_at[number], self._links_size[number] = links
+        self._links.put(number, links)
 
-    def _links(self, number: int) -> Stretch:
-        if number >= len(self._links_at):
-            return 0, 0
-        return self._links_at[number], self._links_size[number]
+    def put_original(self, number: int, original: Stretch) -> None:
+        """Set the bytes of a document's file."""
+        self._originals.put(number, original)
 
     def read(self, number: int) -> StagedDocument:
         """Return a document."""
@@ -114,7 +127,7 @@ class StagedDocuments:
             bool(flags & HAS_TEXT), bool(flags & IS_CARRIED),
             (self._json_at[number], self._json_size[number]),
             [None if at[number] == ABSENT else (at[number], size[number]) for at, size in fields],
-            self._links(number),
+            self._links.get(number), self._originals.get(number),
         )  # fmt: skip
 
     def text_bytes(self) -> int:

@@ -118,6 +118,8 @@ class Staging:
         json = self._stretch(to_json(_stored_fields(document), whose))
         self._put_metadata(number, json, self._indexed.of(document.metadata))
         self._put_links(number, staged(document, self.brought.pop(document.id, None)))
+        if document.raw:
+            self.documents.put_original(number, self._stretch(document.raw))
         return raw
 
     def _put_links(self, number: int, links: StagedLinks) -> None:
@@ -216,6 +218,8 @@ class Staging:
         self._put_metadata(number, self._stretch(raw), self._indexed.of_json(raw))
         if segment.has("graph") or segment.has("hypergraph"):
             self._put_links(number, carried(old))
+        if original := segment.original(old.number):
+            self.documents.put_original(number, self._stretch(original))
         for row in record.rows:
             self._carry_chunk(number, segment, segment.records.chunk(row), record)
         return number

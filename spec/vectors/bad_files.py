@@ -8,6 +8,7 @@ import struct
 
 from good_files import (
     DOCUMENTS,
+    FILES,
     FREQUENT,
     NOTHING,
     ORIGIN,
@@ -26,6 +27,7 @@ from good_files import (
     segment,
     shadowed,
     whole_file,
+    with_originals,
 )
 from oracles import handmade
 from pieces import (
@@ -1105,6 +1107,14 @@ def links_of_documents():
     yield "1-graph-alone", bad(data, None, "12.1", "links of no documents")
 
 
+def originals_of_documents():
+    for case, note, held in (
+        ("count", "originals of three of four documents", {"files": FILES[1:]}),
+        ("items", "another number of items", {"items": 3}),
+    ):
+        yield f"1-originals-{case}", bad(with_originals(**held), None, "3.12", note)
+
+
 def whole_files():
     """Sections of the whole file."""
 
@@ -1239,6 +1249,7 @@ def vectors():
         lexical,
         positions,
         links_of_documents,
+        originals_of_documents,
         whole_files,
         lists,
     ):

@@ -1,5 +1,7 @@
 """The files that a reader must accept."""
 
+import hashlib
+import itertools
 import json
 import os
 import struct
@@ -771,6 +773,22 @@ def links_of_documents():
     yield "1-hypergraph", Vector(linked(section, 3, "hypergraph"), note, says)
 
 
+FILES = [b"", b"<p>page</p>", b"", b"\0\1\2" * 99]
+
+
+def with_originals(files=FILES, items=2):
+    raw = struct.pack(
+        f"<{len(files) + 2}Q", len(files), *itertools.accumulate(map(len, files), initial=0)
+    )
+    return linked(stream(raw + b"".join(files)), items, "rag.original")
+
+
+def originals_of_documents():
+    found = [hashlib.sha256(one).hexdigest() if one else None for one in FILES]
+    says = says_1(segments=[{"originals": found}])
+    yield "1-originals", Vector(with_originals(), "the bytes of two files", says)
+
+
 POLICY = {"kind": "markdown", "size": 1000, "overlap": 200}
 CONFIG = {"chunking": {**POLICY, "size": 500}, "dim": 3, "metric": "ip", "precision": 32}
 STALE = [{"chunking": POLICY, "documents": ["a/first"]}]
@@ -917,6 +935,7 @@ def vectors():
         about_files,
         listed_sections,
         links_of_documents,
+        originals_of_documents,
     ):
         for name, vector in group():
             assert name not in found

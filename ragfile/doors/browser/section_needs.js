@@ -23,6 +23,7 @@ const NEEDS = {
   "rag.bare": ["rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta"],
   "rag.sample": ["vector"],
   "rag.columns": ["rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta"],
+  "rag.original": ["rag.documents"],
   "graph": ["rag.documents"],
   "hypergraph": ["rag.documents"],
 };

@@ -103,6 +103,10 @@ if TYPE_CHECKING:
     help="How a dataset distributes documents: neighbouring ids together, or evenly.",
 )
 @executor_option
+@click.option(
+    "--keep-originals", is_flag=True,
+    help="Also keep files as they are, if their text is not enough to write them again; see unpack.",
+)  # fmt: skip
 @selection_options
 @errors_option
 @encoding_option
@@ -133,6 +137,7 @@ def build(
     include: tuple[str, ...],
     exclude: tuple[str, ...],
     no_ignore: bool,
+    keep_originals: bool,
     errors: str,
     encoding: str | None,
     parse_memory: int | None,
@@ -154,6 +159,9 @@ def build(
     build_file, more = _builder(
         out, layout, parity, clusters, keep, shards, by, executor, workers, jobs
     )
+    if keep_originals and "executor" in more:
+        raise click.UsageError("--keep-originals is for a file, not for a dataset")
+    more |= {"keep_originals": True} if keep_originals else {}
     report = build_file(
         named, out, **more, **_analysis(language, no_positions), embedder=embedder, chunking=chunking, tags=tags,
         precision=16 if precision == "16" else 32, dedupe=dedupe,

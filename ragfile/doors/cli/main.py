@@ -50,6 +50,7 @@ class Doors(click.Group):
         "show": ("show", "show_command"),
         "sign": ("sign", "sign"),
         "site": ("site", "site_command"),
+        "unpack": ("unpack", "unpack_command"),
         "verify": ("verify", "verify"),
         **{
             name: ("changes", name)
@@ -87,6 +88,7 @@ class Doors(click.Group):
         "stale": "List documents with an outdated chunk policy or model.",
         "sync": "Make a file match its sources.",
         "vacuum": "List unreferenced objects of a dataset.",
+        "unpack": "Write the files of a RAGFile to a new folder, byte for byte.",
         "verify": "Check every byte of a file against its checksums.",
     }
 
