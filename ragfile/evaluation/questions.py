@@ -124,7 +124,7 @@ def refuse_overlap(sets: Iterable[QuestionSet]) -> None:
     )
     if both := sorted(dev.keys() & held.keys()):
         raise ValueError(
-            f"{len(both)} questions are both in dev and in held, such as {dev[both[0]]!r:.80}: a question "
+            f"held and dev share questions ({len(both)}), such as {dev[both[0]]!r:.80}: a question "
             "that was used to choose cannot judge"
         )
 
@@ -169,13 +169,24 @@ def _of_qrels(name: str, role: Role, qrels: Qrels, texts: Mapping[str, str]) -> 
     return QuestionSet(name, role, "document", kept)
 
 
+def _parsed(place: str, text: str) -> object:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"{place}: not JSON: {error}") from error
+
+
+def _lines(path: str, text: str) -> list[object]:
+    """Return the values of JSON lines."""
+    lines = enumerate(text.split("\n"), 1)
+    return [_parsed(f"{path}, line {number}", line) for number, line in lines if line.strip()]
+
+
 def _of_json(path: str, part: str = "") -> tuple[Unit, list[JudgedQuestion]]:
-    """Read a list of links or of annotations."""
+    """Read a list of links or of annotations, or one of them a line."""
     with open(path, encoding="utf-8") as file:
-        try:
-            records: object = json.load(file)
-        except ValueError as error:
-            raise ValueError(f"{path}: not JSON: {error}") from error
+        text = file.read()
+    records = _parsed(path, text) if text.lstrip().startswith("[") else _lines(path, text)
     if not is_list(records) or not records:
         raise ValueError(f"{path}: must be a list of questions")
     read = _link if is_object(records[0]) and "q" in records[0] else _annotation

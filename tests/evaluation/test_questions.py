@@ -145,9 +145,11 @@ def test_a_line_without_a_query_is_named(tmp_path, line):
 @pytest.mark.parametrize(
     ("text", "why"),
     [
-        ("{", "not JSON"),
+        ("{", "line 1: not JSON"),
+        ("[", "not JSON"),
         ("[]", "list of questions"),
-        ('{"q": 1}', "list of questions"),
+        ('{"q": 1}', "question 1"),
+        ('{"q": "a", "t": "b"}\n\n{"q": }', "line 3: not JSON"),
         ('[{"q": "a", "t": "b"}, 7]', "question 2"),
         ('[{"q": "a"}]', "question 1"),
         ('[{"q": "a", "t": "b", "src": 7}]', "question 1"),
@@ -160,15 +162,25 @@ def test_what_is_no_list_of_questions_is_refused_by_its_place(tmp_path, text, wh
         read_questions(write(tmp_path / "questions.json", text), tmp_path)
 
 
+def test_questions_can_be_json_lines(tmp_path):
+    records = [
+        {"q": "rotate the keys", "t": "keys.md"},
+        {"q": "drain a node", "t": ["a.md", "b.md"]},
+    ]
+    whole = write(tmp_path / "questions.json", json.dumps(records))
+    lines = write(tmp_path / "questions.jsonl", "\n".join(map(json.dumps, records)) + "\n")
+    of_lines = read_questions(lines, tmp_path)
+    assert of_lines.questions == read_questions(whole, tmp_path).questions
+    assert [sorted(q.judged) for q in of_lines.questions] == [["keys.md"], ["a.md", "b.md"]]
+
+
 def test_a_question_that_chose_cannot_judge():
     one = JudgedQuestion("1", "Rotate  the keys", {"a": 1})
     same = JudgedQuestion("9", "rotate the KEYS", {"b": 1})
     other = JudgedQuestion("1", "drain a node", {"a": 1})
     dev = QuestionSet("dev", "dev", "document", [one, other])
     refuse_overlap([dev, QuestionSet("any", "", "document", [same])])
-    with pytest.raises(
-        ValueError, match=r"1 questions are both in dev and in held, such as 'Rotate"
-    ):
+    with pytest.raises(ValueError, match=r"held and dev share questions \(1\), such as 'Rotate"):
         refuse_overlap([dev, QuestionSet("held", "held", "document", [same])])
 
 
