@@ -66,6 +66,10 @@ def test_hints_name_options_of_the_command_line(run, tmp_path, monkeypatch):
     assert "--encoding" in err
     assert "--errors replace" in err
     assert spelled("allow it with redirects=True") == "allow it with --redirects"
+    run("build", "my page.md", "-o", "kb.ragfile")
+    run("build", "my page.md", "-o", "plain.ragfile", "--embedder", "none")
+    assert "name the format with --to; one of" in run("convert", "kb.ragfile", "kb.xyz")[2]
+    assert "which --diversity compares" in run("search", "plain.ragfile", "x", "--diversity", "1")[2]
 
 
 def test_damage_says_how_to_go_on(run, kb):
