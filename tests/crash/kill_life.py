@@ -29,7 +29,7 @@ NAME = "a.ragfile"
 
 def write_on(path, sources, commits):
     """Commits and compacts; tells where it begins, and each number on stdout when its commit has returned."""
-    life.drop_the_past_often()
+    life.take_every_path()
     number = life.number_of(path)
     os.write(1, f"{number}\n".encode())
     for _ in range(commits):
@@ -111,7 +111,7 @@ def kill_rounds(folder, rounds, seed, readers=2, at_least=0):
         os.path.join(folder, "sources"),
     )
     os.mkdir(os.path.dirname(path))
-    life.make(path)
+    life.make(path, parity=5 * (seed % 2))
     watch, running, known = Watch(os.path.dirname(path)), start_readers(path, readers), 0
     watch.start()
     for _ in range(rounds):

@@ -2,19 +2,25 @@
 
 Commit n is an edit, a deletion or a sync of a folder, chosen by n; the document "serial.txt" says n. Compactions come between
 and change nothing. expected(n) is what the file must hold then.
+
+python tests/crash/life.py FOLDER prints the shapes of commits that such lives have.
 """
 
 import random
+import sys
 from pathlib import Path
 
 import numpy as np
 
 import ragfile
 from ragfile.embedding.protocol import Model
-from ragfile.write import old_generations
+from ragfile.file import generation_limits
+from ragfile.write import deletions, editor, old_generations, segment_merges
+from ragfile.write.group_commit import GroupCommits
 
 WORDS = ["ab", "cad", "fed", "bead", "face", "deaf"]
 SERIAL = "serial.txt"
+COMMITS = GroupCommits()  # of this process, with the rows of the last commit
 
 
 class Letters:
@@ -28,9 +34,21 @@ class Letters:
         ).reshape(len(texts), 6)
 
 
-def drop_the_past_often():
-    """Make commits of this process drop the past of small files, too."""
-    old_generations.LEAST, old_generations.SMALL_LIMIT = 4 << 10, 1.5
+def take_every_path():
+    """Make commits of this process do with small files what they do with large ones.
+
+    They drop the past, merge few segments, list the sections of few segments, and the deleted rows of
+    short ones.
+    """
+    old_generations.LEAST, generation_limits.SMALL_LIMIT = 4 << 10, 1.5
+    segment_merges.FANOUT, editor.LISTED_FROM, deletions.LISTED_FROM = 3, 2, 1
+
+
+def shapes(path):
+    """What the newest commit of a file shows of these."""
+    with ragfile.open(path, embedder=Letters()) as rf:
+        names = {"rag.merged", "rag.sections", "rag.deleted", "rag.parity.step", "rag.past"}
+        return names & {entry["name"] for entry in rf.file.entries if entry["items"]}
 
 
 def kind_of(number):
@@ -85,8 +103,8 @@ def edited(name, text):
     return {"id": name, "text": text, "metadata": metadata}
 
 
-def make(path):
-    with ragfile.create(path, embedder=Letters(), chunking="words:12/3") as w:
+def make(path, parity=0):
+    with ragfile.create(path, embedder=Letters(), chunking="words:12/3", parity=parity) as w:
         w.add_documents([edited(SERIAL, "0")])
 
 
@@ -100,7 +118,8 @@ def commit(path, number, sources):
         )
         ragfile.sync(path, [sources], embedder=Letters(), message=str(number))
         return
-    with ragfile.edit(path, embedder=Letters(), message=str(number)) as w:
+
+    def change(w):
         if kind == "edit":
             w.upsert([edited(f"edit{name}", text) for name, text in changes.items()])
         elif kind == "delete":
@@ -108,6 +127,12 @@ def commit(path, number, sources):
         else:
             w.delete(where={"n": number % 12})
         w.upsert([edited(SERIAL, str(number))])
+
+    if number % 2:
+        COMMITS.run(path, change, embedder=Letters(), message=str(number))
+        return
+    with ragfile.edit(path, embedder=Letters(), message=str(number)) as w:
+        change(w)
 
 
 def fill(folder, files):
@@ -136,6 +161,23 @@ def number_of(path):
     return number
 
 
+def shapes_of_lives(folder):
+    """Live two lives with every path, one with parity, and return the shapes of their commits."""
+    take_every_path()
+    seen = set()
+    for parity in (0, 5):
+        path, sources = Path(folder) / f"{parity}.ragfile", Path(folder) / f"sources{parity}"
+        make(path, parity)
+        for number in range(1, 13):
+            commit(path, number, sources)
+            assert number_of(path) == number
+            seen |= shapes(path)
+            if number % 5 == 0:
+                ragfile.compact(path)
+        assert ragfile.verify(path, full=True)[0] == []
+    return seen
+
+
 def asked(rf):
     return [
         (hit.id, hit.score)
@@ -146,3 +188,7 @@ def asked(rf):
 
 def asked_of_path(path):
     return asked(ragfile.open(path, embedder=Letters()))
+
+
+if __name__ == "__main__":
+    print(*sorted(shapes_of_lives(sys.argv[1])))

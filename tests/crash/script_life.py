@@ -44,7 +44,7 @@ def mark(text):
 
 
 def run(path):
-    life.drop_the_past_often()
+    life.take_every_path()
     states = 0
 
     def step(change):

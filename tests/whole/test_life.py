@@ -23,6 +23,15 @@ HERE = TESTS / "crash"
 linux = pytest.mark.skipif(sys.platform != "linux", reason="preloaded by the Linux dynamic linker")
 
 
+def test_the_lives_of_these_tests_have_commits_of_every_shape(tmp_path):
+    command = [sys.executable, HERE / "life.py", tmp_path]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.split() == [
+        "rag.deleted", "rag.merged", "rag.parity.step", "rag.past", "rag.sections",
+    ]  # fmt: skip
+
+
 def test_killed_writers_lose_no_commit_and_leave_nothing_beside_the_file(tmp_path):
     known, told, looks = kill_life.kill_rounds(str(tmp_path), rounds=12, seed=3, at_least=1)
     assert known >= 12
