@@ -165,6 +165,7 @@ class RowSegment:
     _lexicon: _core.Lexicon | None
     _positions: _core.Positions | None
     _fields: dict[int, Metadata]
+    _has_further_passages: bool | None
     sample_places: dict[tuple[int, int], int] | None  # see sample_rows
 
     def __init__(self, reader: _core.Reader, record: _core.SegmentRecord, base: int) -> None:
@@ -174,11 +175,26 @@ class RowSegment:
         self.room = KEPT
         self._records = self._texts = self._meta = self._alive = self._bare = None
         self._layout = self._view = self._matrix = self._lexicon = None
-        self._positions = self.sample_places = None
+        self._positions = self.sample_places = self._has_further_passages = None
         self._links: dict[str, LinkLists] = {}
         self._originals: _core.Originals | None = None
         self.metric, self._fields = "cosine", {}
         self.brought: set[str] = set()  # names of one-time plans (see prefetch) that have run
+
+    @property
+    def has_further_passages(self) -> bool:
+        """Whether a document has several rows, or may have: some documents have none.
+
+        With as many rows as documents, those of a file that is elsewhere are taken to be one each.
+        """
+        if self._has_further_passages is None:
+            is_tie = self.rows == self.records.documents
+            found = not is_tie
+            if is_tie and not self.reader.is_elsewhere:
+                documents = self.records.documents_of_rows()  # ascending
+                found = bool((documents[1:] == documents[:-1]).any())
+            self._has_further_passages = found
+        return self._has_further_passages
 
     def moved(self, base: int) -> RowSegment:
         """Return the segment with another number of its first row, and with all that is open."""

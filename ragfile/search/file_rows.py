@@ -131,10 +131,10 @@ class FileRows(StoredRows):
 
     @property
     def has_further_passages(self) -> bool:
-        """Whether a document has several chunks."""
+        """Whether a document has several chunks, or may have: see RowSegment."""
         if self._has_further_passages is None:
             segments = (segment for segment in self._segments if segment.live)
-            self._has_further_passages = any(s.rows > s.records.documents for s in segments)
+            self._has_further_passages = any(s.has_further_passages for s in segments)
         return self._has_further_passages
 
     @property

@@ -113,8 +113,8 @@ class DatasetRows(StoredRows):
 
     @property
     def has_further_passages(self) -> bool:
-        """Whether a document has several chunks."""
-        return any(shard.rows > shard.documents for shard in self.snapshot.manifest.shards)
+        """Whether a document has several chunks, or may have: some documents have none."""
+        return any(shard.rows != shard.documents for shard in self.snapshot.manifest.shards)
 
     @property
     def has_bare_rows(self) -> bool:

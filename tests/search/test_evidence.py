@@ -179,3 +179,25 @@ def test_a_dataset_answers_as_the_file_of_its_documents(tmp_path):
             off = many.search(text, 9, fusion=OFF)
             changed += [h.id for h in off] != [h.id for h in many.search(text, 9)]
     assert changed
+
+
+@pytest.mark.parametrize("empty", [1, 58, 59, 60, 90])
+def test_documents_without_text_change_no_score(tmp_path, empty):
+    """As many of them as there are further passages, or more, must not hide these."""
+    ids = [f"e{i:02}" for i in range(empty)]
+    vector = np.ones(DIM, np.float32)
+
+    def scores(rf):
+        return [(hit.id, hit.score) for hit in rf.search("pony on a hill", 9, vector=vector)]
+
+    with written(tmp_path / "plain", 3) as rf:
+        expected = scores(rf)
+    with ragfile.create(tmp_path / "kb", embedder=Hashed()) as w:
+        w.add(corpus(3))
+        w.add_documents([{"id": each, "text": ""} for each in ids])
+    with ragfile.open(tmp_path / "kb", embedder=Hashed()) as rf:
+        assert scores(rf) == expected
+        with ragfile.edit(tmp_path / "kb", embedder=Hashed()) as w:
+            w.delete(ids)
+        rf.refresh()
+        assert scores(rf) == expected

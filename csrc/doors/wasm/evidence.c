@@ -5,7 +5,7 @@
 #include "doors/wasm/wasm.h"
 #include "shared/fail.h"
 
-/* Set *found if a document has several chunks. */
+/* Set *found if a document has several chunks, or may have: some documents have none. */
 static enum rag_status find_further(bool *found) {
     enum rag_status status = RAG_OK;
     *found = false;
@@ -15,7 +15,7 @@ static enum rag_status find_further(bool *found) {
         const enum rag_status one = segment_records(segment);
         if (one != RAG_OK && one != RAG_SOURCE) return one;
         if (one != RAG_OK) status = one;
-        else if (segment->records.rows > segment->records.count) *found = true;
+        else if (segment->records.rows != segment->records.count) *found = true;
     }
     return status;
 }
