@@ -26,7 +26,6 @@ from typing import (
 )
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragfile.embedding.protocol import Embedder
 from ragfile.errors import CorruptError
@@ -56,8 +55,10 @@ from ragfile.search.result_columns import ResultColumns
 from ragfile.search.retriever_fusion import Part
 from ragfile.search.support import AskedQuestion
 from ragfile.types import (
+    Booleans,
     FieldWeights,
     Float32s,
+    Floats,
     Int64s,
     RowFilters,
     Rows,
@@ -683,7 +684,7 @@ class KnowledgeBase:
     def nearest(
         self, vectors: Vector | Vectors, k: int | None = 10, *, where: RowFilters | None = None,
         threads: int | None = None, min_score: Vector | float | None = None, effort: float = 1.0,
-        recall: NDArray[np.float64] | None = None,
+        recall: np.ndarray[Any, np.dtype[np.float64]] | None = None,
     ) -> tuple[Int64s, Float32s]:  # fmt: skip
         """Return the k nearest rows for each query vector, by the file's metric.
 
@@ -805,7 +806,7 @@ class KnowledgeBase:
         return self._now().rows.chunk(row)
 
     @names_file
-    def vector(self, row: int) -> NDArray[np.floating[Any]]:
+    def vector(self, row: int) -> Floats:
         """Return the stored vector of a row, without a copy.
 
         Raises:
@@ -815,7 +816,7 @@ class KnowledgeBase:
         return self._now().rows.vector(row)
 
     @names_file
-    def vectors(self, segment: int | None = None) -> NDArray[np.floating[Any]] | None:
+    def vectors(self, segment: int | None = None) -> Floats | None:
         """Return the stored vectors of the live rows, in the order of `live_rows()`.
 
         The array is a view of the file if there is one segment without deleted rows, else a copy. The
@@ -831,7 +832,7 @@ class KnowledgeBase:
         return self._now().rows.vectors(segment)
 
     @names_file
-    def vector_mask(self) -> NDArray[np.bool_]:
+    def vector_mask(self) -> Booleans:
         """Return a bool for each row: whether it has a vector. Use it as a filter: `where=~rf.vector_mask()`."""
         return self._now().rows.vector_mask()
 

@@ -393,15 +393,21 @@ def _gaps(text: str) -> tuple[str, Edits | None]:
     return _edit(text, ((m.start(), m.end(), "\n\n\n") for m in _GAP.finditer(text)))
 
 
-# A sentence ends at a mark followed by a blank (CJK marks need none), at an empty line, and before
-# a line that starts a list item, heading, quotation or table row. Each alternative starts with one
-# of a few characters, so that `re` skips the rest; the last one steps over marks inside a word at
-# once.
-_STOP = re.compile(
-    "(?P<mark>[.!?…]++[\"'”’»)\\]]*+)(?=[ \t\n]|\\Z)"
-    '|(?P<sure>[。！？｡]+["”’」』）]*|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+#>|]|[0-9]{1,9}[.)])[ \t#]))'
-    "|[.!?…]++"
-)
+@cache
+def _stop() -> re.Pattern[str]:
+    """Match the end of a sentence. It is compiled on first use: that takes as long as a search's other imports.
+
+    A sentence ends at a mark followed by a blank (CJK marks need none), at an empty line, and before a
+    line that starts a list item, heading, quotation or table row. Each alternative starts with one of a
+    few characters, so that `re` skips the rest; the last one steps over marks inside a word at once.
+    """
+    return re.compile(
+        "(?P<mark>[.!?…]++[\"'”’»)\\]]*+)(?=[ \t\n]|\\Z)"
+        '|(?P<sure>[。！？｡]+["”’」』）]*|\n[ \t]*\n|\n(?=[ \t]*(?:[-*+#>|]|[0-9]{1,9}[.)])[ \t#]))'
+        "|[.!?…]++"
+    )
+
+
 _LOWER = re.compile("[ \t\n]+[a-zß-öø-ÿα-ωа-я]")
 _ABBREVIATION = re.compile(
     r"(?:^|[ \t\n(\[])(?:[A-Za-z]|e\.g|i\.e|a\.m|p\.m|u\.s|u\.k|cf|vs|etc|al|approx|resp|nos?|vol|figs?|eq"
@@ -416,7 +422,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
     """Return the spans of the sentences of a text, in order, without the blanks around them."""
     spans: list[tuple[int, int]] = []
     start = 0
-    for m in _STOP.finditer(text):
+    for m in _stop().finditer(text):
         if m.lastgroup == "sure" or (m.lastgroup == "mark" and _ends_sentence(text, m)):
             _add_trimmed(spans, text, start, m.end())
             start = m.end()

@@ -28,7 +28,7 @@ import xxhash
 
 from ragfile.embedding.protocol import CacheChoice, Embedder, Model, Role, embedded
 from ragfile.errors import ModelError
-from ragfile.ground import system
+from ragfile.ground import cache_folder, system
 
 if TYPE_CHECKING:
     from ragfile.types import Float32s, StrPath
@@ -62,27 +62,8 @@ def chosen_folder(cache: CacheChoice) -> Path | None:
     if cache is None:
         cache = bool(os.environ.get("RAGFILE_CACHE"))
     if isinstance(cache, bool):
-        return default_folder() if cache else None
+        return cache_folder.default_folder() if cache else None
     return Path(cache)
-
-
-def default_folder() -> Path:
-    """Return RAGFILE_CACHE, or else ragfile in the user's cache folder."""
-    own = os.environ.get("RAGFILE_CACHE")
-    folder = Path(own) if own else user_folder()
-    if folder is None:
-        raise ValueError(
-            "no place for the cache: set RAGFILE_CACHE or XDG_CACHE_HOME, for this user has no home folder"
-        )
-    return folder
-
-
-def user_folder() -> Path | None:
-    """Return ragfile in XDG_CACHE_HOME or ~/.cache; None for a user without a home folder."""
-    try:
-        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ragfile"
-    except RuntimeError:
-        return None
 
 
 class CachedEmbedder:
@@ -93,7 +74,9 @@ class CachedEmbedder:
 
     def __init__(self, embedder: Embedder, folder: StrPath | None = None) -> None:
         self.embedder = embedder
-        self.path = Path(folder if folder is not None else default_folder()) / FILE_NAME
+        self.path = (
+            Path(folder if folder is not None else cache_folder.default_folder()) / FILE_NAME
+        )
         self.hits = 0
         self.misses = 0
         self._known_dims: int | None = None
@@ -254,7 +237,7 @@ class Forgetting:
     def _existing(self) -> list[Path]:
         folders: set[Path | None] = set()
         if self._cache is not False:
-            folders = {chosen_folder(self._cache), chosen_folder(None), user_folder()}
+            folders = {chosen_folder(self._cache), chosen_folder(None), cache_folder.user_folder()}
         # os.path.exists is false for a folder that this user cannot read, such as the home of the
         # user who called sudo; it has none of this user's texts.
         return sorted(

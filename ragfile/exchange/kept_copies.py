@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import xxhash
 
 from ragfile import __version__, _core
-from ragfile.embedding.cache import default_folder
 from ragfile.errors import LockedError
 from ragfile.ground import system
 from ragfile.ground.atomic_replace import replacing
+from ragfile.ground.cache_folder import default_folder
 from ragfile.ground.json_values import is_object
 from ragfile.ground.lock_patience import seconds_to_wait
 

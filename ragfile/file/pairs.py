@@ -10,7 +10,6 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragfile import _core
 from ragfile.errors import CorruptError, FormatError
@@ -232,7 +231,7 @@ class PairFile:
             self._layout = self._open.layout()
         return self._layout
 
-    def vectors(self) -> NDArray[Any]:
+    def vectors(self) -> np.ndarray[Any, np.dtype[Any]]:
         """Return all vectors as a matrix: a strided view of the file if stride and byte order allow, else a copy."""
         layout = self.layout()
         if layout is None:
@@ -247,9 +246,9 @@ class PairFile:
             )
         return self._open.gather(layout)
 
-    def vector(self, row: int) -> NDArray[Any]:
+    def vector(self, row: int) -> np.ndarray[Any, np.dtype[Any]]:
         """Return one vector."""
-        vector: NDArray[Any] = self.vectors()[row]
+        vector: np.ndarray[Any, np.dtype[Any]] = self.vectors()[row]
         return vector
 
     def nearest(

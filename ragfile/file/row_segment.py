@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 import json
-import secrets
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -604,7 +604,7 @@ class RowSegment:
 
         An unguessable number separates them, so that no text can pose as several.
         """
-        mark = 1 << 60 | secrets.randbits(60)
+        mark = 1 << 60 | int.from_bytes(os.urandom(7))
         try:
             found: list[Any] = json.loads(
                 (b"[" + (b",%d," % mark).join(places) + b"]").decode("utf-8", "surrogatepass")

@@ -47,6 +47,14 @@ def stored_sample(segment: RowSegment) -> _core.StoredSample | None:
     return _core.StoredSample(section, segment.rows, layout.dim, layout.bits)
 
 
+def stored_whole(segment: RowSegment) -> Floats | None:
+    """Return the sample of a segment whose rows are all live and have vectors; None if `rag.sample` has too few."""
+    stored = stored_sample(segment)
+    if stored is None or len(stored) < min(TAKEN, segment.rows):
+        return None
+    return np.array(stored.vectors[:TAKEN], np.float32)
+
+
 def living(stored: _core.StoredSample, segment: RowSegment) -> dict[Entry, int] | None:
     """Return the live entries with their positions, TAKEN at most; None if the segment has more to add.
 

@@ -454,16 +454,18 @@ class FileRows(StoredRows):
         return self._sample
 
     def _whole_sample(self) -> Floats | None:
-        """Return all vectors where the file stores them, if they are the sample; None otherwise.
+        """Return the sample if the file stores its vectors together, and no row is deleted or bare; None otherwise.
 
-        A copy would be most of the memory that a small open file takes.
+        The vectors of a small file are not copied, since a copy would be most of the memory that it takes.
         """
         if self.is_elsewhere or self._alone is None:
             return None
         segment = self._alone
-        if segment.live < segment.rows or segment.rows > sample_rows.TAKEN:
+        if segment.live < segment.rows or segment.has_bare_rows:
             return None
-        if segment.has_bare_rows or segment.has("rag.sample"):
+        if segment.has("rag.sample"):
+            return sample_rows.stored_whole(segment)
+        if segment.rows > sample_rows.TAKEN:
             return None
         vectors: Floats = segment.stored_vectors(0, segment.rows)
         return vectors

@@ -10,10 +10,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ragfile.file.row_sets import RowSets
 from ragfile.ground.annotations import deferred
@@ -26,12 +25,13 @@ if TYPE_CHECKING:
     from ragfile.search.question import Notes, Question
     from ragfile.search.question_vectors import QuestionVectors
     from ragfile.search.rows import Found, SearchedRows, Selection
-    from ragfile.types import Floats
+    from ragfile.types import Booleans, Floats
 else:
     Notes = deferred("ragfile.search.question", "Notes")
     Question = deferred("ragfile.search.question", "Question")
     QuestionVectors = deferred("ragfile.search.question_vectors", "QuestionVectors")
     SearchedRows = deferred("ragfile.search.rows", "SearchedRows")
+    Booleans = deferred("ragfile.types", "Booleans")
     Floats = deferred("ragfile.types", "Floats")
 
 
@@ -87,7 +87,7 @@ class Retrieval:
             question.where, question.tags_any, question.tags_all, question.without
         )
 
-    def flags(self, question: Question) -> NDArray[np.bool_] | None:
+    def flags(self, question: Question) -> Booleans | None:
         """Return a bool for each row: whether a question may find it. None for all rows."""
         return self.rows.flags(self.chosen(question), question.notes)
 
@@ -207,8 +207,8 @@ class Retrieval:
         return ranked, ""
 
     def _named(
-        self, name: str, k: int, chosen: NDArray[np.bool_] | None, notes: Notes
-    ) -> NDArray[np.intp]:
+        self, name: str, k: int, chosen: Booleans | None, notes: Notes
+    ) -> np.ndarray[Any, np.dtype[np.intp]]:
         """Return the rows with a name among their "keywords", or as their id, document or source."""
         mask = self.rows.listing(name, notes)
         if (document := self.rows.find(name)) is not None:

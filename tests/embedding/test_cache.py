@@ -12,9 +12,10 @@ import pytest
 import xxhash
 
 import ragfile
-from ragfile.embedding.cache import CachedEmbedder, default_folder
+from ragfile.embedding.cache import CachedEmbedder
 from ragfile.embedding.protocol import Model, StaticEmbedder
 from ragfile.errors import ModelError, ProviderError
+from ragfile.ground.cache_folder import default_folder
 
 
 class Counting:
@@ -213,7 +214,7 @@ def test_who_has_no_home_or_one_that_cannot_be_looked_into_deletes_as_others_do(
 def test_a_cache_on_request_needs_a_place(monkeypatch):
     for name in ("XDG_CACHE_HOME", "RAGFILE_CACHE"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setattr("ragfile.embedding.cache.user_folder", lambda: None)
+    monkeypatch.setattr("ragfile.ground.cache_folder.user_folder", lambda: None)
     with pytest.raises(ValueError, match="no place for the cache: set RAGFILE_CACHE"):
         CachedEmbedder(Counting())
 

@@ -43,6 +43,12 @@ def check(path):
         found = sample_rows.sample(rf.rows.segments)
         assert found.rows.tolist() == by_records(rf)
         assert [v.tolist() for v in found.vectors] == [rf.vector(r).tolist() for r in found.rows]
+        if found.vectors:
+            query = np.linspace(-1, 1, DIM).astype(np.float32)
+            read = _core.Sample(
+                np.array(found.vectors, np.float32), rf.rows.config.get("metric", "cosine")
+            )
+            assert rf.rows.sample_statistics(query) == read.moments(query)
     assert ragfile.verify(path)[0] == []
 
 

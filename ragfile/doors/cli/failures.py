@@ -25,28 +25,28 @@ OURS = (RagfileError, OSError, ValueError, KeyError, IndexError, ImportError, Me
 
 # Spellings of the library, and of the command line.
 SPELLINGS = (
-    (re.compile(r"encoding= names"), "--encoding names"),
-    (re.compile(r"errors=replace\b"), "--errors replace"),
-    (re.compile(r"\bparse_memory=0\b"), "--parse-memory 0"),
-    (re.compile(r"\bparse_(memory|seconds)= "), "--parse-{} "),
-    (re.compile(r"\bquery_syntax=(?=;| needs)"), "--query-syntax"),
-    (re.compile(r"\bfields= needs"), "--field needs"),
-    (re.compile(r"\bdiversity= compares"), "--diversity compares"),
-    (re.compile(r"\bwith to=(?=;)"), "with --to"),
-    (re.compile(r"\bwith chunking=$"), "with --chunking"),
-    (re.compile(r"\bgive embedder= or vectors=$"), "name an embedder with --embedder"),
-    (re.compile(r"redirects=True"), "--redirects"),
-    (re.compile(r"\bquestions= (judges)"), "--questions {}"),
-    (re.compile(r"\bqueries= (names)"), "--queries {}"),
-    (re.compile(r"\bpass replace=True\b"), "pass --replace"),
-    (re.compile(r"\bprefix='(\S+)'"), "--prefix {}"),
-    (re.compile(r"\bpass embedder="), "name it with --embedder"),
-    (re.compile(r"\bpass dim$"), "name it with --dim"),
-    (re.compile(r"embedder=, --embedder"), "--embedder"),
-    (re.compile(r"\bpass api_key(?: or another base_url)?"), "another address with ?base_url="),
-    (re.compile(r"ragfile\.build\((.+?), 'kb\.ragfile'\)"), "`ragfile build {} -o kb.ragfile`"),
-    (re.compile(r"ragfile\.convert\((.+?), 'kb\.ragfile'\)"), "`ragfile convert {} kb.ragfile`"),
-    (re.compile(r"ragfile\.convert\(('[^']+'), ('[^']+')\)"), "`ragfile convert {} {}`"),
+    (r"encoding= names", "--encoding names"),
+    (r"errors=replace\b", "--errors replace"),
+    (r"\bparse_memory=0\b", "--parse-memory 0"),
+    (r"\bparse_(memory|seconds)= ", "--parse-{} "),
+    (r"\bquery_syntax=(?=;| needs)", "--query-syntax"),
+    (r"\bfields= needs", "--field needs"),
+    (r"\bdiversity= compares", "--diversity compares"),
+    (r"\bwith to=(?=;)", "with --to"),
+    (r"\bwith chunking=$", "with --chunking"),
+    (r"\bgive embedder= or vectors=$", "name an embedder with --embedder"),
+    (r"redirects=True", "--redirects"),
+    (r"\bquestions= (judges)", "--questions {}"),
+    (r"\bqueries= (names)", "--queries {}"),
+    (r"\bpass replace=True\b", "pass --replace"),
+    (r"\bprefix='(\S+)'", "--prefix {}"),
+    (r"\bpass embedder=", "name it with --embedder"),
+    (r"\bpass dim$", "name it with --dim"),
+    (r"embedder=, --embedder", "--embedder"),
+    (r"\bpass api_key(?: or another base_url)?", "another address with ?base_url="),
+    (r"ragfile\.build\((.+?), 'kb\.ragfile'\)", "`ragfile build {} -o kb.ragfile`"),
+    (r"ragfile\.convert\((.+?), 'kb\.ragfile'\)", "`ragfile convert {} kb.ragfile`"),
+    (r"ragfile\.convert\(('[^']+'), ('[^']+')\)", "`ragfile convert {} {}`"),
 )
 
 
@@ -60,7 +60,7 @@ def warned(message: Warning | str, category: type[Warning], *_: object, **__: ob
 def spelled(text: str) -> str:
     """Translate a message of the library to the options of the command line."""
     for pattern, spelling in SPELLINGS:
-        text = pattern.sub(partial(_filled, spelling), text)
+        text = re.sub(pattern, partial(_filled, spelling), text)
     return text
 
 

@@ -74,7 +74,7 @@ def _is_folder(path: str) -> bool:
 
 def _default_cache() -> str | None:
     """Return the user's cache folder; None for a user without a home folder."""
-    from ragfile.embedding.cache import default_folder
+    from ragfile.ground.cache_folder import default_folder
 
     try:
         return str(default_folder())

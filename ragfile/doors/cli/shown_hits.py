@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 from typing import TYPE_CHECKING, NamedTuple
-from urllib.parse import quote
 
 import click
 
@@ -35,6 +34,8 @@ class Home(NamedTuple):
         """Return a path or a link to a source."""
         is_relative = bool(source) and not os.path.isabs(source) and not is_remote(source)
         if is_relative and self.base_url:
+            from urllib.parse import quote  # few commands make links
+
             return f"{self.base_url.rstrip('/')}/{quote(source)}"
         if is_relative and self.root:
             return os.path.join(self.root, source)

@@ -29,10 +29,16 @@ def test_a_filter_that_is_no_object_is_wrong_usage(run, kb):
 
 def test_a_file_that_is_not_there_is_one_line_with_its_name(run, tmp_path):
     path = tmp_path / "nope.ragfile"
-    code, _, err = run("search", path, "keys")
-    assert code == 1
     advice = f"`ragfile build FOLDER -o {path}` makes one"
-    assert err == f"ragfile: {path}: No such file or directory; {advice}\n"
+    for command in (
+        ["search", path, "keys"],
+        ["add", path, tmp_path],
+        ["verify", path],
+        ["compact", path],
+    ):
+        code, _, err = run(*command)
+        assert code == 1
+        assert err == f"ragfile: {path}: No such file or directory; {advice}\n"
 
 
 def test_bytes_of_a_dead_writer_are_no_damage_and_compaction_removes_them(run, kb, tmp_path):
