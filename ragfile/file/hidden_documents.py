@@ -6,6 +6,7 @@ import json
 from typing import TYPE_CHECKING, TypeGuard
 
 from ragfile.errors import CorruptError
+from ragfile.file.json_sections import json_of
 from ragfile.ground.json_values import is_list
 
 if TYPE_CHECKING:
@@ -21,11 +22,7 @@ def read_hidden(reader: _core.Reader, path: str) -> list[str]:
     section = reader.section(NAME)
     if section is None:
         return []
-    section.check()
-    try:
-        found = json.loads(bytes(section).decode("utf-8", "surrogatepass"))
-    except (ValueError, RecursionError):
-        found = None
+    found = json_of(section)
     if not _are_ids(found) or reader.entry(NAME)["items"] != len(found):
         raise CorruptError(f"{path}: {NAME} is not a list of different ids", section=NAME)
     return found

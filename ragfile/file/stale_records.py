@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING
 
 from ragfile.errors import CorruptError
 from ragfile.file import config
+from ragfile.file.json_sections import json_of
 from ragfile.ground.json_values import is_list, is_object
 
 if TYPE_CHECKING:
@@ -22,11 +22,7 @@ def read_stale(reader: _core.Reader, path: str) -> list[dict[str, Any]]:
     section = reader.section(NAME)
     if section is None:
         return []
-    section.check()
-    try:
-        found = json.loads(bytes(section).decode("utf-8", "surrogatepass"))
-    except (ValueError, RecursionError):
-        found = None
+    found = json_of(section)
     if not _are_records(found) or config.is_too_deep(found):
         what = f"{path}: {NAME} is not a list of documents by chunk policy"
         raise CorruptError(what, section=NAME)

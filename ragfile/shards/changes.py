@@ -46,7 +46,7 @@ from ragfile.write.builder import BuildReport
 from ragfile.write.compaction import compact as compact_file
 from ragfile.write.compaction import rewrite
 from ragfile.write.draft import creation_time
-from ragfile.write.editor import Editor, edit
+from ragfile.write.editor import Editor
 from ragfile.write.source_sync import SourcePlan, SyncReport, check_replaced, selected
 from ragfile.write.stale_documents import entries_of
 
@@ -106,7 +106,7 @@ def change_shard(change: DatasetChange) -> Changed:
 
 def _edited(change: DatasetChange, path: str) -> Changed:
     """Edit the copy. A new shard starts as a copy of another one without its documents."""
-    with edit(path, created=0, **change.options) as editor:
+    with Editor(path, created=0, **change.options) as editor:
         if change.is_new:
             editor.delete(editor.archive.document_ids())
             editor.deletions.clear()
