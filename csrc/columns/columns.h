@@ -93,8 +93,8 @@ struct column_path {
     struct column_run *runs;
     size_t run_count, run_room;
     uint32_t end; /* the row after the last that has a value */
-    /* What the row that is being joined says of its own: a value here, at this depth; and whether
-     * the path is a key of its own. They hold where they are the builder's turn. */
+    /* For the row that is being joined: whether it has a value of its own here, at this depth; and
+     * whether the path is a key of its own. They hold where they equal the builder's turn. */
     uint64_t said_on, top_on;
     uint32_t said_depth;
 };

@@ -298,7 +298,7 @@ static bool put_object(struct parser *p, struct way way, int level, bool *is_odd
     buffer_byte(p->out, VALUE_OBJECT);
     const size_t from = p->out->size;
     bool is_good = put_members(p, way, level, is_odd, &members, &count);
-    /* The metadata as a whole is nobody's value; a key that it has twice is seen by its path. */
+    /* The metadata as a whole is no value; a key that it has twice is seen by its path. */
     const bool is_whole = way.is_named && way.depth == 1;
     if (is_good && count > 1 && !is_whole) is_good = order_members(p, from, members, count);
     free(members);

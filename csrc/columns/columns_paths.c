@@ -61,7 +61,7 @@ static uint32_t add_path(struct rag_columns_builder *b, const uint8_t *name, siz
     return (uint32_t)b->path_count++;
 }
 
-/* Whether a path is kept: without a choice all are; else the wanted one, and what it is below. */
+/* Whether a path is kept: without a choice all are; else the wanted one, and its parents. */
 static bool is_kept(const struct rag_columns_builder *b, const uint8_t *name, size_t size,
                     bool is_tags) {
     const struct rag_buffer *wanted = &b->wanted;

@@ -6,7 +6,7 @@
  * for the distinct values of its column, as a range of codes or as a flag for each code, and
  * spread over the rows. A row passes or it does not: without a value, or with one of another kind,
  * it fails every positive condition, and $ne, $nin and $not are exact complements.
- * ragfile/file/filters.py has the same operators, with messages that name what is wrong. */
+ * ragfile/file/filters.py has the same operators, with messages that name the mistake. */
 #include <stdlib.h>
 #include <string.h>
 

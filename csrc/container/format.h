@@ -54,7 +54,7 @@ enum {
     ENTRY_GENERATION = 16, /* the commit that wrote it */
     ENTRY_AT = 24,
     ENTRY_BYTES = 32,
-    ENTRY_ITEMS = 40, /* the section says what it counts */
+    ENTRY_ITEMS = 40, /* each section defines its items */
     ENTRY_HASH = 48,  /* xxh3-64 of its block hashes */
     ENTRY_ZERO_2 = 56,
 

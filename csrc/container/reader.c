@@ -223,7 +223,7 @@ static enum rag_status find_newest(struct rag_reader *r, const struct front *fro
         if (!rag_footer_read(window.bytes + (at - window.from), at, front->identity, found))
             continue;
         if ((found->generation == 1) != (at == front->footer_at))
-            continue; /* the front page says where the base ends */
+            continue; /* the front page has the end of the base */
         if (found->toc_size > budget)
             return rag_fail(fault, RAG_LIMIT, at, "too many damaged commits");
         budget -= found->toc_size;

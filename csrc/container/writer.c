@@ -61,8 +61,8 @@ struct rag_writer {
     } *parts;
     size_t part_count, part_room;
     unsigned percent;   /* of parity, or 0 */
-    bool anew;          /* the parity is of everything, not only of what has none */
-    uint8_t version[3]; /* of the front page, and what it asks of writers */
+    bool anew;          /* the parity covers everything, not only blocks without parity */
+    uint8_t version[3]; /* of the front page, with the features that writers need */
     uint64_t write_features;
 };
 

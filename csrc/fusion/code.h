@@ -1,4 +1,4 @@
-/* code.h - what the path of a file of source code says, for code_rank.c. */
+/* code.h - the words and the factor of a source file by its path, for code_rank.c. */
 #ifndef RAG_CODE_H
 #define RAG_CODE_H
 
@@ -29,7 +29,7 @@ double rag_code_share(const struct rag_code_words *asked, const uint8_t *id, siz
 
 /* The factor of a file that seldom is the answer: RAG_CODE_ASIDE for tests, examples, generated and
  * vendored files, unless the question names them, and RAG_CODE_BARREL for files that only export or
- * declare what others define; else 1. */
+ * declare the definitions of others; else 1. */
 #define RAG_CODE_ASIDE 0.3
 #define RAG_CODE_BARREL 0.75
 double rag_code_prior(const struct rag_code_words *asked, const uint8_t *id, size_t size);

@@ -1,4 +1,4 @@
-/* code_files.c - what the path of a file of source code says about a question.
+/* code_files.c - how the path of a source file fits a question.
  *
  * A path is the id of a document: folders, a name and a suffix. Its suffix decides whether it is
  * code, the words of its name and folder whether it answers the question, and a few names whether
@@ -16,7 +16,7 @@ static const char *const suffixes[] = {
     "cjs", "jsx",  "ts",      "tsx",   "mts", "cts",  "sh",    "bash", "zsh", "ksh",
     "cs",  "ex",   "exs",     "hs",    "kt",  "kts",  "lua",   "php",  "ps1", "psm1",
     "rb",  "rake", "gemspec", "scala", "sc",  "sql",  "swift", "zig",  NULL};
-/* Words of English questions that say nothing about a file. */
+/* Words of English questions that name no file. */
 static const char *const common[] = {
     "an",    "and",   "are",   "as",   "at",   "be", "by",   "can",  "do",   "does",
     "for",   "from",  "has",   "have", "how",  "if", "in",   "into", "is",   "it",

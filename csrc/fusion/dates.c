@@ -125,7 +125,7 @@ static bool read_time(struct text *text, int64_t *seconds, int64_t *micros) {
 }
 
 /* The nearest binary64 to seconds + micros / 1,000,000. Where that has more than 53 bits before the
- * division, it is computed to 24 bits of a second, of which the last one tells that there are more;
+ * division, it is computed to 24 bits of a second, of which the last one marks a remainder;
  * conversion then rounds once. */
 static double exact_seconds(int64_t seconds, int64_t micros) {
     enum { UNIT = 1 << 24 };

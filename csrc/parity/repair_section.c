@@ -38,7 +38,7 @@ struct group {
     uint32_t number, good, damaged;
     uint64_t record_hash;
     bool known;              /* the hash of the record is */
-    bool is_restored;        /* what was cut off is there again */
+    bool is_restored;        /* the bytes that were cut off are back */
     bool *is_good;           /* of each shard */
     bool *lost;              /* of each block */
     uint32_t *rows, *blocks; /* good shards, damaged blocks, by their numbers */

@@ -20,7 +20,7 @@ enum {
     SHARD_BEFORE = 32,   /* offset of the parity section before, 0 = none */
     SHARD_END = 40,      /* of the commit, after its footer */
     SHARD_PREVIOUS = 48, /* offset of the footer before, 0 for generation 1 */
-    SHARD_IDENTITY = 56, /* 0 for generation 1, whose table says it */
+    SHARD_IDENTITY = 56, /* 0 for generation 1, whose table has it */
     SHARD_WRITE_FEATURES = 64,
     SHARD_TOC_SIZE = 72, /* u32 */
     SHARD_VERSION = 76,  /* major, minor, patch, 0 */

@@ -1,4 +1,4 @@
-/* records.c - the tables that say which document and which stretch of it a row is.
+/* records.c - the tables that map a row to its document and a stretch of it.
  *
  *   rag.chunks     32 bytes a row, rows ordered by (document id, chunk index)
  *     0 u32 document     4 u32 index        8 u32 start        12 u32 size

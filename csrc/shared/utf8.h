@@ -1,9 +1,8 @@
 /* utf8.h - UTF-8, one character at a time: the only decoder and the only encoder of the core.
  *
  * Well-formed means the same as in Unicode: no overlong forms, no surrogates, nothing above
- * U+10FFFF. The caller decides what to make of ill-formed text; utf8_next says that it is
- * ill-formed, and moves past the longest run that begins a character and does not go on, as
- * browsers do. */
+ * U+10FFFF. The caller decides how to treat ill-formed text; utf8_next reports it, and moves past
+ * the longest run that begins a character and does not go on, as browsers do. */
 #ifndef RAG_UTF8_H
 #define RAG_UTF8_H
 

@@ -48,7 +48,7 @@ static unsigned kept_registers(void) {
     unsigned low, high;
     __asm__ volatile("xgetbv" : "=a"(low), "=d"(high) : "c"(0));
 #ifdef __APPLE__
-    low |= KEEPS_ZMM; /* macOS says so only after a thread's first use of them */
+    low |= KEEPS_ZMM; /* macOS reports them only after a thread's first use */
 #endif
     return low;
 }

@@ -10,7 +10,7 @@ const char *rag_file_path(const struct rag_file *file);
  * unknown. */
 void rag_file_settled(struct rag_file *file, uint64_t end);
 
-/* RAG_OK if the path still names this file, so that readers will see what is written. */
+/* RAG_OK if the path still names this file, so that readers will see the bytes written. */
 enum rag_status rag_file_named(struct rag_file *file, struct rag_fault *fault);
 
 /* Writes bytes that rag_file_write has gathered; maps, syncs and publishing do so, too. */

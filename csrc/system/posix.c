@@ -3,7 +3,7 @@
  *
  * A reader maps a file once, read-only. A writer holds two locks on its file. flock() provides
  * exclusion; it belongs to the open file, so two writers in one process exclude each other, too. A
- * POSIX record lock at a far offset tells what flock cannot: the holder's pid and, by its length,
+ * POSIX record lock at a far offset shows what flock cannot: the holder's pid and, by its length,
  * where uncommitted bytes begin. A process loses record locks when it closes any descriptor of the
  * file, so every close in this file takes it again. If other code's close lost it, error messages
  * lack the pid, readers look at the complete file, and exclusion still works.
@@ -268,7 +268,7 @@ int64_t rag_writer_pid(const char *path) {
     return pid;
 }
 
-/* Opens path, or creates it with O_CREAT; *made tells which. */
+/* Opens path, or creates it with O_CREAT; *made is set if it was created. */
 static int open_or_make(const char *path, int flags, bool *made) {
     int fd = -1;
     *made = false;
@@ -559,7 +559,7 @@ enum rag_status rag_write_at(rag_handle file, uint64_t at, const void *bytes, si
         ssize_t done =
             pwrite((int)file, from, size < ((size_t)1 << 30) ? size : (size_t)1 << 30, (off_t)at);
         if (done < 0 && errno == EINTR) continue;
-        /* unreached: a system that writes nothing and says no error */
+        /* unreached: a system that writes nothing and reports no error */
         if (done == 0) errno = ENOSPC;
         if (done <= 0) return os_fail(fault, "write");
         from += done, at += (uint64_t)done, size -= (size_t)done;
@@ -667,7 +667,7 @@ int rag_cpu_count(void) {
     if (sched_getaffinity(0, sizeof set, &set) == 0) return CPU_COUNT(&set);
 #endif
     long count = sysconf(_SC_NPROCESSORS_ONLN);
-    /* unreached: a system that does not say how many CPUs it has */
+    /* unreached: a system that hides its number of CPUs */
     return count > 0 ? (int)count : 1;
 }
 

@@ -20,7 +20,7 @@ typedef intptr_t rag_handle;
 #define RAG_NO_HANDLE ((rag_handle) - 1)
 
 enum rag_lock_kind {
-    RAG_LOCK_NEW,   /* create it, in place of what a dead writer left under that name */
+    RAG_LOCK_NEW,   /* create it, in place of a dead writer's leftover of that name */
     RAG_LOCK_WRITE, /* open it to write */
     RAG_LOCK_ONLY,  /* lock it, because another file is about to replace it */
 };
@@ -33,7 +33,7 @@ enum rag_status rag_lock(const char *path, enum rag_lock_kind kind, rag_handle *
                          struct rag_fault *fault);
 
 /* As rag_lock, but waits for the file as files.h promises: in order of arrival, as far as the
- * system can tell it, and never for this thread itself. */
+ * system records it, and never for this thread itself. */
 enum rag_status rag_lock_within(const char *path, enum rag_lock_kind kind,
                                 const struct rag_wait *wait, rag_handle *out,
                                 struct rag_fault *fault);
@@ -132,7 +132,7 @@ void rag_event_wake_all(rag_event *event);
 bool rag_thread_start(rag_thread *thread, void *(*work)(void *given), void *given);
 rag_thread rag_this_thread(void);
 
-/* A set of CPUs, a bit for each; all zero if the system does not tell. */
+/* A set of CPUs, a bit for each; all zero if the system does not report it. */
 typedef struct {
     uint64_t bits[16];
 } rag_cpus;

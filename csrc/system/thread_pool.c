@@ -130,7 +130,7 @@ static void start_workers(int count) {
 }
 
 static void leave_cpu(rag_cpus *allowed, int cpu) {
-    /* unreached: a system that does not say on which CPU a thread runs */
+    /* unreached: a system without the number of a thread's CPU */
     if (cpu >= 0 && (size_t)cpu < 8 * sizeof allowed->bits)
         allowed->bits[cpu / 64] &= ~((uint64_t)1 << cpu % 64);
 }

@@ -4,13 +4,13 @@
  * Paths are UTF-8. Every handle shares reading, writing and deleting, so that a file with readers
  * can be renamed. A writer holds a lock of one byte far after the file's end. Locks belong to
  * handles, so two writers of one process exclude each other, too, and the system removes them when
- * a process ends. Nobody can ask for the holder of a lock. So a writer also has a named piece of
+ * a process ends. The holder of a lock cannot be found. So a writer also has a named piece of
  * memory, which ends with it: its process, and where uncommitted bytes begin. Readers in another
  * session do not see that, and look at the complete file.
  *
  * A file that is mapped cannot be replaced or removed, only renamed. So the old file steps aside
  * first, to a name that ends with ".aside", and the new one takes its place. If the writer dies
- * between the two renames, the name is missing: whoever asks for it next gives it back. Once the
+ * between the two renames, the name is missing: the next open of the name restores it. Once the
  * new file is in place, the old one gets a name that ends with ".old" and a number, until a later
  * writer finds that no reader maps it any more, and removes it. */
 #ifdef _WIN32
@@ -242,7 +242,7 @@ static bool is_same(const struct identity *a, const struct identity *b) {
     return a->device == b->device && a->inode == b->inode;
 }
 
-/* What a writer shows to other processes. */
+/* The state of a writer for other processes. */
 struct shown {
     _Atomic uint64_t process, settled; /* settled: where uncommitted bytes begin, 0 unknown */
 };
@@ -507,7 +507,7 @@ static enum rag_status open_locked(const char *path, enum rag_lock_kind kind, ui
             *out = (rag_handle)file;
             return RAG_OK;
         }
-        if (good) rag_remove(path); /* what a dead writer left */
+        if (good) rag_remove(path); /* the leftover of a dead writer */
         CloseHandle(file);
     }
     return rag_fail(fault, RAG_LOCKED, 0, "the file is being replaced again and again");

@@ -559,7 +559,7 @@ static enum rag_status take_rows(struct rag_lexical_builder *builder, struct rea
     return read_term(builder, reader, fault);
 }
 
-/* What a builder writes at its end. */
+/* The sections that a builder writes at its end. */
 struct outputs {
     struct rag_bm25_writer *writer;
     struct rag_places_writer *places; /* NULL without positions */

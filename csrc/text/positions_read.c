@@ -6,7 +6,7 @@
  * and its list has its rows.
  *
  * A reader trusts no number. Opening checks that the parts fill the section. A list's groups are
- * checked to lie inside it. Bits past the end of a group read as an error. The code of positions
+ * checked to be inside it. Bits past the end of a group read as an error. The code of positions
  * can only give ascending ones below the row's number of words, and each count of n costs at least
  * n / 64 bits, so a list of b bytes gives at most 512 b positions.
  *

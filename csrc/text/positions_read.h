@@ -46,7 +46,7 @@ void rag_place_list_close(struct rag_place_list *list);
 /* Make a group current: its rows, and the cursor before the first. */
 enum rag_status rag_place_list_group(struct rag_place_list *list, uint64_t group,
                                      struct rag_fault *fault);
-/* Find a row, which must not lie before the row of the last call; *index is its number in the list,
+/* Find a row, which must not precede the row of the last call; *index is its number in the list,
  * UINT64_MAX if it is not there. */
 enum rag_status rag_place_list_find(struct rag_place_list *list, uint32_t row, uint64_t *index,
                                     struct rag_fault *fault);

@@ -6,7 +6,7 @@
  * keeps the lists in a file of its own until then.
  *
  * The positions of a row are coded from the middle out: once the middle of t positions in [lo, hi)
- * is known, the first half lies before it and the second after it. Each is one of hi - lo - t + 1
+ * is known, the first half is before it and the second after it. Each is one of hi - lo - t + 1
  * numbers, and takes the bits of that range (truncated binary code, the shorter codes in the
  * middle). This is within 2 % of the bits that a set of t numbers needs at least, and every code
  * decodes to ascending positions in range.

@@ -10,8 +10,8 @@
  * functions with a target attribute, so the file is compiled without -m flags (abi_floor.h).
  * rag_kernels returns the table of the widest target that rag_init left in rag_cpu.
  *
- * A new target is a paragraph here, a row in cpu.c, and a line in rag_kernels. kernels.h says which
- * results must be the same on every target, to the bit, and which can differ within their slack. */
+ * A new target is a paragraph here, a row in cpu.c, and a line in rag_kernels. kernels.h lists
+ * the results that must be the same on every target, to the bit; others differ within their slack. */
 #include <string.h>
 
 #include "shared/bytes.h"

@@ -53,7 +53,7 @@ INLINE void NAME(add_products)(const uint8_t *x, const double *q, vd *dots, vd *
     }
 }
 
-/* Lanes are summed 8, 4, 2, 1 apart: vectors first, then the halves of what is left. */
+/* Lanes are summed 8, 4, 2, 1 apart: vectors first, then the halves of the rest. */
 INLINE double NAME(sum_lanes)(const vd *lanes) {
     vd sums[32 / WIDTH];
     for (int j = 0; j < 32 / WIDTH; j++) sums[j] = lanes[j];

@@ -17,7 +17,7 @@
  *                promising ones, query by query (scan_clusters.c)
  *
  * However a slice is scanned, it ends as rows with bounds (the candidates) and rows with scores
- * (the best). Slices share what they learn: the floor of a query is an atomic number, and a slice
+ * (the best). Slices share their floors: the floor of a query is an atomic number, and a slice
  * starts from the lower bounds of the slices before it.
  *
  * The floors of a batch begin with guesses (scan_tiles.c). Queries whose guess turns out to be too

@@ -16,7 +16,7 @@ struct query_state {
     struct topk topk;
     struct best best;
     /* of a visit to clusters: the shares of rows seen, when candidates were noted and in the end;
-       the candidates; and the most that a key can be in what was not seen */
+       the candidates; and the largest possible key of the other rows */
     double half, share;
     uint32_t *early;
     size_t early_count;
@@ -118,7 +118,7 @@ static inline const uint64_t *rag_where(const struct search *search, const struc
 /* Whether tiles take less time than sweeps for this many queries. */
 bool rag_tiles_pay(const struct search *search, size_t count);
 
-/* Where it pays, gives queries likely floors; `again` says in the end which were wrong. */
+/* Where it pays, gives queries likely floors; `again` has the wrong ones in the end. */
 bool rag_guess_pays(const struct search *search);
 void rag_guess(struct search *search, int threads);
 

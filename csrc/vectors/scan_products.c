@@ -2,7 +2,7 @@
  *
  * It serves batches where there is no shadow. Sixty-four queries are packed side by side, component
  * by component; the kernel multiplies four rows with them at a time in registers. Strips of
- * STRIP_ROWS rows are taken for all queries in turn, so that what was packed stays in the cache.
+ * STRIP_ROWS rows are taken for all queries in turn, so that the packed queries stay in the cache.
  *
  * A product is a sum of dim terms one after the other in binary32. Its error is below PRODUCT_SLACK
  * |q||row|, and so a bound rules most rows out; the rest go to the candidates, and are scored when

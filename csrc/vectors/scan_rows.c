@@ -11,7 +11,7 @@
  * with tight bounds and are scored when the query is finished.
  *
  * The slack holds only while squares stay in 2^-80 .. 2^80. A row outside this range, or with a
- * value that is not finite, is scored at once; its score says whether it is ranked at all. A
+ * value that is not finite, is scored at once; its score decides whether it is ranked at all. A
  * candidate set that grows too large is turned into scores on the way.
  *
  * Checksums are checked strip by strip. A failure ends the scan and is noted in the search. */
@@ -61,8 +61,8 @@ static void strip_load(struct strip *strip, const struct rag_matrix *matrix, uin
     }
 }
 
-/* Upper bounds of the keys in binary32, good enough to rule rows out; not a number where it cannot
- * say. */
+/* Upper bounds of the keys in binary32, good enough to rule rows out; NaN where there is no
+ * bound. */
 static void bound_strip(const struct query *query, const float *dots, const float *squares,
                         float slack, float *upper) {
     const float curve = (float)query->curve * (1 - 1e-6f - slack);

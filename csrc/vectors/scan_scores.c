@@ -18,7 +18,7 @@ float *rag_search_scratch(const struct search *search) {
     return malloc((size_t)search->dim * BUNCH * sizeof(float));
 }
 
-/* A row that is lent has no place that could be told beforehand. */
+/* The address of a row that is lent is unknown beforehand. */
 void rag_search_start(struct place place) {
     const struct rag_matrix *matrix = place.matrix;
     const uint8_t *at = matrix->guard.bytes ? rag_matrix_row(matrix, place.row) : NULL;

@@ -40,7 +40,7 @@ struct tiling {
     size_t count, group_count, row_size;
     struct tile_query *groups;
     uint8_t *panels, *tail, *gathered;
-    uint32_t rows[TILE_STRETCH]; /* of what was gathered */
+    uint32_t rows[TILE_STRETCH]; /* of the gathered codes */
     float *scratch;
 };
 
@@ -135,7 +135,7 @@ static void scan_stretch(struct tiling *on, const struct stretch *stretch) {
 /* ------------------------------------------------------------------------------------- filters */
 
 /* The filter that all queries share, if it leaves rows out; NULL where tiles look at every row, as
- * they do where a row's number does not say its place. */
+ * in clusters, where the number of a row is not its place. */
 static const uint64_t *shared_filter(const struct tiling *on) {
     if (on->search->segments[on->slice->segment].clusters) return NULL;
     const uint64_t *where = rag_where(on->search, on->slice, on->which[0]);

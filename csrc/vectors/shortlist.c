@@ -9,8 +9,8 @@
  *
  * The floor is low at first, and rows that beat it then seldom stay: for the k best of all it would
  * be k times the logarithm of the rows. So a row that is refined soon must also reach a guess of
- * what the k-th best will be, from the rows so far. A guess drops nothing. Where it was so high
- * that fewer than k rows are known, those with the largest bounds make up for it.
+ * the final k-th best, made from the rows so far. A guess drops nothing. If it was so high that
+ * fewer than k rows are known, those with the largest bounds make up for it.
  *
  * Loads of the others' codes are started AHEAD rows before, except in a shadow that stays in the
  * cache.
@@ -317,9 +317,9 @@ void rag_shortlist_take(struct shortlist *on, size_t place, size_t found) {
 
 /* ------------------------------------------------------------------------------------ guessing */
 
-/* Of the k best of all rows a part has k * part, more or less; with this rank rarely more. For many
- * queries there is too little room for the rows that guesses leave waiting, and what is noted says
- * little where the sweep does not know which rows pass. */
+/* A share s of the rows has about k * s of the k best, and rarely more than this many deviations
+ * above that. Many queries leave too little room for the rows that wait for a guess, and the rows
+ * noted are a poor sample where the sweep does not know which rows pass. */
 #define GUESS_DEVIATIONS 3.5
 
 void rag_shortlist_guess(struct shortlist *on, double part) {
@@ -357,8 +357,8 @@ static void find_rows(struct shortlist *on) {
     on->last_codes_at = rag_shadow_codes_at(shadow, on->last_group);
 }
 
-/* Room for the bounds of the whole slice, if it can be: then most are looked at once, with the last
- * floor. Where queries are many, what is noted shall stay in the cache. */
+/* Make room for the bounds of the whole slice if possible: then most are compared once, with the
+ * last floor. With many queries, the notes must fit into the cache. */
 static void find_rooms(struct shortlist *on) {
     enum { RUN_ROWS = RUN_BLOCKS * BLOCK_ROWS };
     const uint64_t rows = align_up(on->slice->end - on->slice->first, RUN_ROWS);

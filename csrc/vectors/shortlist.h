@@ -24,7 +24,7 @@ struct shortlist {
     size_t noted;
     struct hit *fresh, *pending, *likely;
     size_t *pending_count, *likely_count;
-    float *guesses;        /* for each query: what a row must probably beat in the end */
+    float *guesses;        /* for each query: the likely final floor */
     const uint64_t *where; /* rows that pass, where the sweep does not know them; or NULL */
     const uint8_t *next;   /* the blocks that are swept after those of this stretch, or NULL */
     float *scratch;

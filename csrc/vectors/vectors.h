@@ -25,7 +25,7 @@
 #include "shared/bytes.h"
 #include "vectors/kernels.h"
 
-/* A host program might have told its thread to flush subnormals to zero or to round otherwise,
+/* A host program may have set its thread to flush subnormals to zero or to round otherwise,
  * which would change score bits: arithmetic that must be exact runs between these two. */
 #if defined __x86_64__
 typedef unsigned rag_float_mode; /* MXCSR: all arithmetic here is SSE's, and a whole fenv_t takes

@@ -1,4 +1,4 @@
-/* system.c - what the library asks of the system, without files and threads: in a web page,
+/* system.c - the system calls of the library, without files and threads: in a web page,
  * WebAssembly threads need shared memory, and that needs headers that most hosts do not send. */
 #include <stdlib.h>
 

@@ -59,7 +59,7 @@ enum rag_status rag_file_edit(const char *path, const struct rag_wait *wait, str
  * existing file stay, but only a sync or a map reports that they could not be written. */
 void rag_file_discard(struct rag_file *file);
 
-/* The pid of the process that is writing to path; 0 if there is none or the system cannot tell. */
+/* The pid of the process that is writing to path; 0 if there is none, or it is unknown. */
 int64_t rag_writer_pid(const char *path);
 
 #endif

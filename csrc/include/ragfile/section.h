@@ -20,7 +20,7 @@ struct rag_guard;
  *
  * A map that fills up as it is read sets `bytes`. fetch returns once the pieces are present; it may
  * be called from any thread. With `cached`, it only looks for hashed pieces in its cache, and never
- * fails; `kept` tells that the cache may have some. Bytes do not change once they are present.
+ * fails; `kept` means that the cache may have some. Bytes do not change once they are present.
  *
  * A file that is larger than memory leaves `bytes` NULL. Then hold loads and checks ranges of
  * sections, each contiguous in memory, and lend returns the address of byte `at` of a section,

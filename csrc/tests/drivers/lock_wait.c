@@ -123,7 +123,7 @@ static bool no(void *asked) {
     return false;
 }
 
-/* Whoever waits can be called back, and does not take the lock afterwards. */
+/* A waiting thread can be called back, and does not take the lock afterwards. */
 static void call_back(void) {
     int line, asked = 0;
     const pid_t child = holder(&line, false);

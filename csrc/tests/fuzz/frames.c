@@ -1,7 +1,7 @@
 /* frames.c - libFuzzer target: any bytes as a compressed block, and any bytes compressed.
  *
  * The buffers have exactly the sizes of their contents, so that a sanitizer sees an access by one
- * byte too many. The target also asserts that frames give back what they were made of, that a wrong
+ * byte too many. The target also asserts that frames give back their content, that a wrong
  * size is refused, and that a refused frame does not spoil the next one. */
 #include <stdio.h>
 #include <stdlib.h>
