@@ -476,7 +476,7 @@ def test_the_history_of_an_expired_memory_is_not_shown(memory):
         ),
         (
             lambda m: m.log_turn("x" * 513, "Eve", "Hello."),
-            "session has 513 bytes, and 512 at most",
+            "session has 513 bytes; the limit is 512",
         ),
         (lambda m: m.log_turn("monday", "x" * 513, "Hello."), "who has 513 bytes"),
         (lambda m: m.remember("Hello.", about="x" * 513), "about has 513 bytes"),

@@ -22,7 +22,7 @@ CHUNK = 1 << 24  # bytes that are written at once
 
 
 def spare(path: str | os.PathLike[str], is_ours: Callable[[bytes], bool], kind: str) -> None:
-    """Raise FileExistsError if a path is a file of another kind, which a typo would overwrite.
+    """Raise FileExistsError for a file of another kind, so that a typo does not overwrite it.
 
     is_ours receives the first 64 KiB. Empty files and special files may be replaced.
     """

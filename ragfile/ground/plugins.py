@@ -1,4 +1,4 @@
-"""Plugins: what other packages add by entry points, loaded when their name is asked for.
+"""Plugins: entry points of other packages, loaded when their names are first used.
 
 A package names its functions in pyproject.toml, and touches nothing here:
 

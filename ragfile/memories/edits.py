@@ -347,4 +347,4 @@ def _check_size(name: str, what: str) -> None:
     except UnicodeEncodeError:
         raise ValueError(f"{what} is {name!r:.80}, which is not valid Unicode") from None
     if size > turns.LONGEST_NAME:
-        raise ValueError(f"{what} has {size:,} bytes, and {turns.LONGEST_NAME} at most")
+        raise ValueError(f"{what} has {size:,} bytes; the limit is {turns.LONGEST_NAME}")

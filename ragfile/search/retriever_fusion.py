@@ -83,7 +83,7 @@ class Ranked(NamedTuple):
     parts: dict[str, NDArray[np.float32]]
 
     def page(self, first: int, k: int) -> Ranked:
-        """Return k places of each answer, from `first` on."""
+        """Return `k` results of each answer, starting at `first`."""
         if first == 0 and self.rows.shape[1] <= k:
             return self
         places = slice(first, first + k)

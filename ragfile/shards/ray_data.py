@@ -47,7 +47,7 @@ ROWS = 4096  # of a block
 
 
 class RayDataset(Protocol):
-    """What is used of a ray.data.Dataset."""
+    """The methods of ray.data.Dataset that are used here."""
 
     @property
     def map_batches(self) -> Callable[..., Self]: ...

@@ -80,7 +80,7 @@ class PendingChange(Generic[T_co]):
 
 
 class CommitLine:
-    """The changes to one file that wait, in order, while one thread leads."""
+    """The queue of changes to one file: one of the waiting threads commits them for all."""
 
     def __init__(self, path: str, begin: Callable[[float], Editor]) -> None:
         """Take `begin`, which starts an edit and waits so many seconds for other writers."""

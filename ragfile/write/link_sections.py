@@ -116,7 +116,7 @@ class _Strings:
         return self._numbers.setdefault(text, len(self._numbers))
 
     def in_order(self) -> tuple[list[bytes], np.ndarray]:
-        """Return the strings ascending by bytes, and the place of each number among them."""
+        """Return the strings in the order of their bytes, and the position of each number among them."""
         raw = [text.encode("utf-8", "surrogatepass") for text in self._numbers]
         order = sorted(range(len(raw)), key=raw.__getitem__)
         places = np.full(len(raw) + 1, _core.NO_STRING, np.uint32)

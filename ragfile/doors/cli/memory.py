@@ -235,7 +235,7 @@ def forget_command(
 
 
 def _require(file: str) -> None:
-    """Refuse a file that does not exist: only writing makes one."""
+    """Refuse a file that does not exist; only commands that write create one."""
     import os
 
     if not os.path.exists(file):

@@ -19,5 +19,5 @@ def client_metadata(metadata: Mapping[str, Any] | None) -> dict[str, Any]:
 
 
 def origin_of(metadata: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the reserved part of a document's metadata, which a client's must not replace."""
+    """Return the reserved part of a document's metadata, which clients must not replace."""
     return {name: metadata[name] for name in RESERVED if name in metadata}

@@ -121,7 +121,7 @@ def _space(source: Stored) -> str:
 
 @contextlib.contextmanager
 def _client(path: StrPath) -> Generator[Client]:
-    """Open a client; one that the program has open for this folder shares its settings."""
+    """Open a client, with the settings of the client that the program has open for this folder, if any."""
     client = _of_any_settings(str(path))
     try:
         yield client
