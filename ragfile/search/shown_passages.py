@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ragfile.records import NUMBERED
+from ragfile.records import NUMBERED, Span
 from ragfile.search.excerpt_lines import SIZE, excerpt_lines, whole_passage
 from ragfile.search.file_lines import FileLines
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from ragfile.records import Document, Hit, Hits
-    from ragfile.search.excerpt_lines import PassageExcerpt
+    from ragfile.search.excerpt_lines import ExcerptLine, PassageExcerpt
     from ragfile.search.file_lines import LineRange
     from ragfile.search.question_terms import QuestionTerms
     from ragfile.search.support import AskedQuestion
@@ -109,10 +109,43 @@ class PassageViewer:
             for line in excerpt.lines
         ]
         shown = lines.range(start + excerpt.start, start + excerpt.end)
-        return ShownPassage(excerpt, shown, numbers)
+        aligned = _aligned(excerpt.lines, lines.normalized.text, start)
+        return ShownPassage(excerpt._replace(lines=aligned), shown, numbers)
 
     def _lines_of(self, doc_id: str) -> FileLines | None:
         if doc_id not in self._lines:
             document = self._document(doc_id)
             self._lines[doc_id] = None if document is None else FileLines.of(document)
         return self._lines[doc_id]
+
+
+def _aligned(lines: list[ExcerptLine], text: str, start: int) -> list[ExcerptLine]:
+    """Return lines without the indentation that all lines of code share.
+
+    A passage can begin after the indentation of its first line, which is in the text of the document before `start`.
+    """
+    leads = [_lead(line, text, start) if line.at >= 0 else "" for line in lines]
+    code = [lead + line.text for line, lead in zip(lines, leads, strict=True) if line.at >= 0]
+    margin = min((len(one) - len(one.lstrip(_kind_of_blank(code))) for one in code), default=0)
+    return [
+        line if line.at < 0 else _moved(line, lead, margin)
+        for line, lead in zip(lines, leads, strict=True)
+    ]
+
+
+def _kind_of_blank(code: list[str]) -> str:
+    """Return the blank that lines are indented with: a tab, or a space."""
+    return "\t" if code[0].startswith("\t") else " "
+
+
+def _lead(line: ExcerptLine, text: str, start: int) -> str:
+    """Return the blanks of a line that are before its text."""
+    at = start + line.at
+    before = text[text.rfind("\n", 0, at) + 1 : at]
+    return before if before.isspace() else ""
+
+
+def _moved(line: ExcerptLine, lead: str, margin: int) -> ExcerptLine:
+    by = len(lead) - margin
+    marks = [Span(start + by, end + by) for start, end in line.marks]
+    return line._replace(text=(lead + line.text)[margin:], marks=marks, at=max(0, line.at - by))
