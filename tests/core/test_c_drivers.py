@@ -114,6 +114,12 @@ def test_compressed_blocks_that_were_changed_are_read_or_refused(core, tmp_path)
     assert f"{ROUNDS} changes of each" in run(core, tmp_path, sources, ROUNDS, *seeds)
 
 
+def test_links_that_were_changed_are_read_or_refused(core, tmp_path):
+    seeds = sorted((ROOT / "csrc/tests/fuzz/corpus_graph").iterdir())
+    sources = ["fuzz/replay.c", "fuzz/graph.c"]
+    assert f"{ROUNDS} changes of each" in run(core, tmp_path, sources, ROUNDS, *seeds)
+
+
 def test_parity_that_was_changed_repairs_or_is_refused(core, tmp_path):
     files = sorted((ROOT / "spec/vectors/parity").glob("*.ragfile"))
     said = run(core, tmp_path, ["drivers/parity_fuzz.c"], ROUNDS // 3, 1, *files)

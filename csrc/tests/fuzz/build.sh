@@ -7,6 +7,7 @@
 #   fuzz-build/container csrc/tests/fuzz/corpus/*               every kept input once
 #   fuzz-build/pairs -max_len=4096 csrc/tests/fuzz/corpus_pairs  the reader of 0.1.0 files
 #   fuzz-build/frames -max_len=4096 csrc/tests/fuzz/corpus_frames  compressed blocks
+#   fuzz-build/graph -max_len=4096 csrc/tests/fuzz/corpus_graph  sections of links, links in Markdown
 #
 # A crash is written to crash-<hash>: fix the cause, then keep the file in csrc/tests/fuzz/corpus under a name that says what it is.
 set -eu
@@ -27,3 +28,5 @@ compile container csrc/tests/fuzz/container.c csrc/tests/fuzz/mutate.c csrc/shar
     csrc/system/posix.c
 compile pairs csrc/tests/fuzz/pairs.c csrc/*/*.c "$out/zstd.o"
 compile frames csrc/tests/fuzz/frames.c csrc/compression/*.c "$out/zstd.o"
+compile graph csrc/tests/fuzz/graph.c csrc/graph/*.c csrc/compression/*.c csrc/shared/array.c csrc/container/guard.c \
+    csrc/container/hash.c csrc/container/sha256.c csrc/system/cpu.c csrc/system/posix.c "$out/zstd.o"
