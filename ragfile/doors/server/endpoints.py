@@ -56,6 +56,8 @@ def _reading(settings: Settings) -> list[Operation]:
         Operation("GET", ONE + "/documents/{id:text}", native_endpoints.document,
                   "Read a document or a span of it.", query=around | GENERATION,
                   returns=s.STRETCH, weight=native_endpoints.document_weight),
+        Operation("GET", ONE + "/links/{id:text}", native_endpoints.links,
+                  "List the links of a document, and to it.", query=GENERATION, returns=s.LINKS),
         Operation("GET", ONE + "/chunks/{row:text}", native_endpoints.chunk,
                   "Read a chunk by its row number or id.", query=GENERATION, returns=s.CHUNK),
         Operation("GET", ONE + "/facets", facets.facets,

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragfile.ground.option_table import OptionTable
     from ragfile.knowledge_base import KnowledgeBase
     from ragfile.options import BatchOptions
-    from ragfile.records import Hit, Hits
+    from ragfile.records import Hit, Hits, Link
 
 HIT = (
     "id", "doc_id", "chunk_index", "text", "score", "score_type", "scores", "tags", "metadata",
@@ -197,6 +197,25 @@ def document(service: Service, call: Call) -> dict[str, Any]:
         "start": start, "end": end, "size": size, "text": text[start:end],
         "before": text[max(0, start - context) : start], "after": text[end : end + context],
         "checksum": _checksum(found.metadata), "generation": rf.generation,
+    }  # fmt: skip
+
+
+def links(service: Service, call: Call) -> dict[str, Any]:
+    """Return the links of a document, and those to it."""
+    rf = service.collections.at_commit(call.path["c"], call.query.get("generation", 0))
+    name = call.path["id"]
+    if rf.document(name) is None:
+        raise HttpFailure(404, f"no document {name!r:.120} in {call.path['c']}")
+    found = {"links": rf.links(name), "backlinks": rf.backlinks(name)}
+    listed = {key: [_link(link) for link in value] for key, value in found.items()}
+    return {"id": name, **listed, "generation": rf.generation}
+
+
+def _link(link: Link) -> dict[str, Any]:
+    return {
+        "source": link.source, "document": link.document, "target": link.target, "kind": link.kind,
+        "fragment": link.fragment, "text": link.text, "start": link.start, "end": link.end,
+        "weight": link.weight,
     }  # fmt: skip
 
 

@@ -158,6 +158,11 @@ CHUNK = shown(
     row=WHOLE, id=TEXT, doc_id=TEXT, chunk_index=WHOLE, text=TEXT, tags=many(TEXT), metadata=FREE,
     source=TEXT, start=WHOLE, end=WHOLE, generation=WHOLE,
 )  # fmt: skip
+LINK = shown(
+    source=TEXT, document={"type": ["string", "null"]}, target=TEXT, kind=TEXT, fragment=TEXT, text=TEXT,
+    start={"type": "integer"}, end={"type": "integer"}, weight=NUMBER,
+)  # fmt: skip
+LINKS = shown(id=TEXT, links=many(LINK), backlinks=many(LINK), generation=WHOLE)
 COLLECTION = shown(name=TEXT)
 FACETS = shown(tags=many(FREE), fields=many(FREE), generation=WHOLE)
 STORED = shown(id=TEXT, chunks=WHOLE, generation=WHOLE)

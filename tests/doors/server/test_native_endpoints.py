@@ -119,6 +119,20 @@ def test_a_chunk_is_found_by_its_row_and_by_its_id(server, rf):
         assert (by_row["row"], by_row["text"], by_row["id"]) == (row, hit.text, hit.id)
 
 
+def test_links_of_a_document_and_to_it(writable, path):
+    with ragfile.edit(path) as writer:
+        writer.upsert([{"id": "from.md", "text": "See [the page](to.md#part) and [[gone]]."},
+                       {"id": "to.md", "text": "Here."}])  # fmt: skip
+    found = writable.get(f"{KB}/links/from.md").json
+    told = [
+        (one["document"], one["target"], one["fragment"], one["text"]) for one in found["links"]
+    ]
+    assert told == [("to.md", "to.md", "part", "the page"), (None, "[[gone", "", "")]
+    (back,) = writable.get(f"{KB}/links/to.md").json["backlinks"]
+    assert back == found["links"][0]
+    assert writable.get(f"{KB}/links/nope.md").status == 404
+
+
 def test_facets_count_what_can_be_filtered_by(server, rf):
     facets = server.get(f"{KB}/facets").json
     assert facets["tags"] == [
