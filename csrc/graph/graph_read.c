@@ -243,7 +243,7 @@ static enum rag_status read_features(struct rag_graph *graph, const struct rag_g
     return at == section->size ? RAG_OK : broken(fault, "the section has another size");
 }
 
-/* ------------------------------------------------------------------------------------- the whole */
+/* ------------------------------------------------------------------------------------ the whole */
 
 static enum rag_status unpack(const struct rag_guard *section, const uint8_t *head, uint8_t *raw,
                               struct rag_fault *fault) {

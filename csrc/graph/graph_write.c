@@ -34,7 +34,7 @@ static void put(struct out *out, uint32_t value) {
     put_bytes(out, bytes, size);
 }
 
-/* -------------------------------------------------------------------------------------- checking */
+/* ------------------------------------------------------------------------------------- checking */
 
 static bool is_string(const struct rag_graph *graph, uint32_t number) {
     return number == RAG_NO_STRING || number < graph->string_count;
@@ -122,7 +122,7 @@ static enum rag_status check(const struct rag_graph *graph, uint64_t documents,
     return check_features(graph, documents, fault);
 }
 
-/* --------------------------------------------------------------------------------------- writing */
+/* -------------------------------------------------------------------------------------- writing */
 
 static void put_strings(struct out *out, const struct rag_graph *graph) {
     for (uint32_t i = 0; i < graph->string_count; i++) {

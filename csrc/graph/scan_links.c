@@ -70,7 +70,7 @@ static bool begins(const struct scan *scan, size_t at, const char *word) {
     return true;
 }
 
-/* --------------------------------------------------------------------------------- targets, code */
+/* -------------------------------------------------------------------------------- targets, code */
 
 /* The same for a reference of the site generator Hugo, {{< ref "page" >}}. */
 static size_t read_shortcode(const struct scan *scan, size_t at, size_t *start, size_t *size) {
@@ -152,7 +152,7 @@ static size_t after_code(const struct scan *scan, size_t at) {
     return at + ticks;
 }
 
-/* ----------------------------------------------------------------------------------- definitions */
+/* ---------------------------------------------------------------------------------- definitions */
 
 /* Reads the definition on the line at `at`; false if it is none. */
 static bool read_definition(const struct scan *scan, size_t at, struct definition *found) {
@@ -198,7 +198,7 @@ static const struct definition *defined(const struct scan *scan, size_t at, size
     return is_found ? &scan->definitions[low] : NULL;
 }
 
-/* ------------------------------------------------------------------------------------------ lines */
+/* ---------------------------------------------------------------------------------------- lines */
 
 /* Whether the line at `at` opens, closes or is inside fenced code. */
 static bool is_fenced(struct scan *scan, size_t at) {
@@ -233,7 +233,7 @@ static enum rag_status find_definitions(struct scan *scan, struct rag_fault *fau
     return RAG_OK;
 }
 
-/* ------------------------------------------------------------------------------------------ links */
+/* ---------------------------------------------------------------------------------------- links */
 
 static void emit(struct scan *scan, uint32_t kind, size_t at, size_t end, size_t target,
                  size_t target_size, size_t text, size_t text_size) {
@@ -337,7 +337,7 @@ static void pass_markup(struct scan *scan) {
     if (!is_anchor || !read_anchor(scan)) scan->at++;
 }
 
-/* A label in brackets at `at`, or the text itself: sets the definition, and returns the end or 0. */
+/* A label in brackets at `at`, or the text itself: sets the definition; returns the end or 0. */
 static size_t read_label(const struct scan *scan, size_t at, size_t text, size_t text_size,
                          const struct definition **found) {
     if (!scan->count || text_size > LABEL_MAX) return 0;

@@ -6,12 +6,12 @@
  * products, half floats and masks.
  *
  * Baseline is the floor of the ABI: SSE2 on x86-64, NEON on aarch64, and on WebAssembly simd128,
- * which is all that a browser has. The wider targets stand in
- * functions with a target attribute, so the file is compiled without -m flags (abi_floor.h).
- * rag_kernels returns the table of the widest target that rag_init left in rag_cpu.
+ * which is all that a browser has. The wider targets stand in functions with a target attribute,
+ * so the file is compiled without -m flags (abi_floor.h). rag_kernels returns the table of the
+ * widest target that rag_init left in rag_cpu.
  *
- * A new target is a paragraph here, a row in cpu.c, and a line in rag_kernels. kernels.h lists
- * the results that must be the same on every target, to the bit; others differ within their slack. */
+ * A new target is a paragraph here, a row in cpu.c, and a line in rag_kernels. kernels.h lists the
+ * results that must be the same on every target, to the bit; others differ within their slack. */
 #include <string.h>
 
 #include "shared/bytes.h"

@@ -641,7 +641,7 @@ KERNEL void NAME(encode)(const float *unit, size_t dim, float step, float half, 
     }
 }
 
-/* -------------------------------------------------------------------- the 8-bit plane in batches */
+/* ------------------------------------------------------------------- the 8-bit plane in batches */
 
 #ifdef TILE_DOT
 #include "vectors/tile_kernel.h"

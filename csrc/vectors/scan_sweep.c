@@ -28,7 +28,8 @@ static size_t sweep_plain(const struct shortlist *on, const struct query_codes *
                                 (uint32_t)stretch->first, bits, &sweep, floor, uppers, hits);
 }
 
-/* The nibbles restore a vector of length 2.2 at most, which `missed` can move; the spec has the sum. */
+/* The nibbles restore a vector of length 2.2 at most, which `missed` can move; the spec has the
+ * sum. */
 static size_t sweep_planes(const struct shortlist *on, const struct query_codes *codes,
                            const struct query *query, const struct stretch *stretch,
                            const uint8_t *bits, float floor, float *uppers, struct hit *hits) {

@@ -1,11 +1,11 @@
 /* scan_tiles.c - scanning a shadow's 8-bit rows for many queries.
  *
  * Tiles read six rows at a time, for up to 64 queries each time. The queries are packed once for
- * each slice. Where the queries share a filter, the codes of the rows that pass are put side by side
- * first, so that a tile is full; where each has its own, a pair that reaches the floor is asked.
- * Six rows must be readable, so the last few are copied to a buffer of that size. What reaches the
- * floor goes to the candidates, with bounds that hold for the row itself and not only for its
- * codes: the stored residual norm is part of the error. */
+ * each slice. Where the queries share a filter, the codes of the rows that pass are put side by
+ * side first, so that a tile is full; where each has its own, a pair that reaches the floor is
+ * asked. Six rows must be readable, so the last few are copied to a buffer of that size. What
+ * reaches the floor goes to the candidates, with bounds that hold for the row itself and not only
+ * for its codes: the stored residual norm is part of the error. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -84,9 +84,9 @@ enum rag_status rag_vector_pairs_open(const uint8_t *section, uint64_t size, uin
                                       struct rag_fault *fault);
 enum rag_status rag_pairs_set_dim(struct rag_pairs *pairs, uint64_t dim, struct rag_fault *fault);
 
-/* The dimension of a vector section that does not record it: tries every one for a clean parse of all
- * pairs with finite components and UTF-8 contents, and puts up to `capacity` that fit into dims,
- * smallest first. RAG_LIMIT when that would take more work than a file deserves. */
+/* The dimension of a vector section that does not record it: tries every one for a clean parse of
+ * all pairs with finite components and UTF-8 contents, and puts up to `capacity` that fit into
+ * dims, smallest first. RAG_LIMIT when that would take more work than a file deserves. */
 enum rag_status rag_pairs_infer(const struct rag_pairs *pairs, uint32_t *dims, size_t capacity,
                                 size_t *count, struct rag_fault *fault);
 
