@@ -323,8 +323,8 @@ def _links(links: _core.StoredLinks) -> Found:
     edges: list[list[Any]] = []
     for document, kind, target, start, size, fragment, text in links.edges().tolist():
         place = [None, None] if start == _core.NO_PLACE else [start, size]
-        labels = [strings[one] if one < len(strings) else None for one in (fragment, text)]
-        edges.append([document, kinds[kind], strings[target], *place, *labels])
+        edges.append([document, kinds[kind], strings[target], *place])
+        edges[-1] += [strings[one] if one < len(strings) else None for one in (fragment, text)]
     return {
         "kinds": kinds, "names": [list(one) for one in links.names()], "edges": edges,
         "matrices": [

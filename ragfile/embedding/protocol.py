@@ -303,8 +303,8 @@ def open_for_model(
         return open_embedder(spec, cache=cache)
     is_foreign = not is_scheme(name.partition(":")[0])
     known = _prefix_options(str(record.get("spec") or name))
-    noted = dict.fromkeys(PREFIX_OPTIONS, "") if is_foreign else known
-    prefixes: dict[str, Any] = {**noted, **_prefix_options(spec)}
+    prefixes: dict[str, Any] = dict.fromkeys(PREFIX_OPTIONS, "") if is_foreign else known
+    prefixes |= _prefix_options(spec)
     return open_embedder(spec, cache=cache, **prefixes)
 
 

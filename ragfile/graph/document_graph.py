@@ -233,7 +233,9 @@ class DocumentGraph:
         if seeds is None:
             weights = {number: 1.0 for _, number in self._targets.live()}
         else:
-            named = seeds if isinstance(seeds, Mapping) else dict.fromkeys(seeds, 1.0)
+            named: dict[str, float] = (
+                dict(seeds) if isinstance(seeds, Mapping) else dict.fromkeys(seeds, 1.0)
+            )
             weights = {self._number(doc_id): float(weight) for doc_id, weight in named.items()}
         total = sum(weights.values())
         if any(weight < 0 for weight in weights.values()) or (weights and not total > 0):
@@ -293,7 +295,7 @@ class DocumentGraph:
 
         write_graphml([doc_id for doc_id, _ in sorted(self._targets.live())], self.edges(), path)
 
-    def to_networkx(self) -> networkx.MultiDiGraph[str]:
+    def to_networkx(self) -> networkx.MultiDiGraph:
         """Return documents and links as a networkx graph. Needs networkx."""
         from ragfile.graph.edge_tables import networkx_graph
 
@@ -356,11 +358,12 @@ class DocumentGraph:
         """Return (source, kind, head) of the edges of a segment's live documents."""
         edges = lists.edges
         if segment.has_deletions:
-            sources = np.unique(edges[:, 0]).tolist()
+            sources: list[int] = np.unique(edges[:, 0]).tolist()
             live = [number for number in sources if segment.document(number).is_live]
             edges = edges[np.isin(edges[:, 0], live)]
         heads = np.full(len(lists.strings), NOWHERE, np.uint32)
-        for target in np.unique(edges[:, 2]).tolist():
+        targets: list[int] = np.unique(edges[:, 2]).tolist()
+        for target in targets:
             if (found := self._find(lists.strings[target])) is not None:
                 heads[target] = found
         kinds = np.array([names.setdefault(kind, len(names)) for kind in lists.kinds], np.uint32)

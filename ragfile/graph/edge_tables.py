@@ -76,7 +76,7 @@ def _clean(text: str) -> str:
     )
 
 
-def networkx_graph(documents: Sequence[str], links: Iterable[Link]) -> networkx.MultiDiGraph[str]:
+def networkx_graph(documents: Sequence[str], links: Iterable[Link]) -> networkx.MultiDiGraph:
     """Return documents and the links between them as a networkx graph."""
     graph = optional("networkx", "a graph").MultiDiGraph()
     graph.add_nodes_from(documents)

@@ -18,7 +18,7 @@ import os
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from operator import index
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from ragfile import _core
 from ragfile.errors import FormatError, LockedError
@@ -170,7 +170,9 @@ class Past:
 
     def _copy(self) -> GenerationCopy:
         newest, last = self._newest, self._newest.commit["generation"]
-        past = read_past(newest, self._path) + newest_names(newest, memoryview(newest.owner))
+        past = read_past(newest, self._path) + newest_names(
+            newest, memoryview(cast("_core.Map", newest.owner))
+        )
         first = config.first_generation(newest, self._path) + last - len(self._kept)
         return GenerationCopy(first, past)
 

@@ -153,7 +153,7 @@ def _message(error: BaseException) -> str | None:
     if isinstance(error, click.ClickException):
         return error.format_message()
     if isinstance(error, IsADirectoryError) and error.filename is not None:
-        return _folder_advice(os.fspath(error.filename))
+        return _folder_advice(str(error.filename))
     if isinstance(error, OSError) and error.errno == errno.EINVAL and _is_special(error.filename):
         return f"{error.filename} is a device or a pipe; name a regular file"
     if isinstance(error, OSError) and error.strerror:

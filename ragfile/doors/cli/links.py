@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -182,5 +182,5 @@ def _line(arrow: str, name: str, link: Link) -> str:
     return printable(f"{arrow} {name}{kind}{text}")
 
 
-def _shown(link: Link) -> dict[str, object]:
+def _shown(link: Link) -> dict[str, Any]:
     return asdict(link) | {"features": list(link.features)}
