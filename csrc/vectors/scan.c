@@ -11,7 +11,7 @@
  *    products    the same for many queries: a matrix product in binary32 (scan_products.c)
  *    sweep       few queries: 4-bit blocks, then 8-bit rows (scan_sweep.c)
  *    gather      few queries, and few of the slice's rows pass: their 8-bit rows (scan_gather.c)
- *    tiles       four to sixteen queries or more, by k: 8-bit rows only, where the target has the
+ *    tiles       two to eight queries or more, by k: 8-bit rows only, where the target has the
  *                kernel (scan_tiles.c)
  *    clusters    an effort below 1, and a shadow in the order of clusters: sweeps of the most
  *                promising ones, query by query (scan_clusters.c)

@@ -17,7 +17,7 @@ enum { TILE_STRETCH = 32 * TILE_ROWS };
 /* Tiles read the 8-bit rows, which are three times the blocks of a sweep; but of the rows that a
  * sweep finds each is refined on its codes, and they grow with k. */
 bool rag_tiles_pay(const struct search *search, size_t count) {
-    const size_t least = search->k < 64 ? 16 : search->k < 512 ? 8 : 4;
+    const size_t least = search->k < 64 ? 8 : search->k < 512 ? 4 : 2;
     return rag_kernels()->tile && count >= least;
 }
 
