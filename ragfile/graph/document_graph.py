@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 import numpy as np
 
@@ -233,9 +233,8 @@ class DocumentGraph:
         if seeds is None:
             weights = {number: 1.0 for _, number in self._targets.live()}
         else:
-            named: dict[str, float] = (
-                dict(seeds) if isinstance(seeds, Mapping) else dict.fromkeys(seeds, 1.0)
-            )
+            is_weighted = isinstance(seeds, Mapping)
+            named = cast("Mapping[str, float]", seeds) if is_weighted else dict.fromkeys(seeds, 1.0)
             weights = {self._number(doc_id): float(weight) for doc_id, weight in named.items()}
         total = sum(weights.values())
         if any(weight < 0 for weight in weights.values()) or (weights and not total > 0):
