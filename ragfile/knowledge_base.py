@@ -510,13 +510,13 @@ class KnowledgeBase:
             Spans of the passage's text in code points, in order and without overlaps. Empty if the file
             has no BM25 index.
         """
-        from ragfile.search import highlight_spans  # no search needs it
+        from ragfile.search import highlight_spans, question_terms  # no search needs them
 
         rows = self._now().rows
         text = _text_of(rows, passage)
         if not rows.has_bm25:
             return []
-        asked = {term for term, _ in rows.lexicon.terms(query)}
+        asked = question_terms.asked_terms(rows.lexicon, query)
         return highlight_spans.spans(rows.lexicon, asked, text)
 
     @takes(EXPLAIN)
@@ -666,7 +666,7 @@ class KnowledgeBase:
         rows = self._now().rows
         text, found = _text_of(rows, passage), []
         if rows.has_bm25:
-            asked = {term for term, _ in rows.lexicon.terms(query)}
+            asked = question_terms.asked_terms(rows.lexicon, query)
             found = [p for p in question_terms.term_places(rows.lexicon, text) if p.term in asked]
         return excerpts.excerpt(text, found, size)
 

@@ -22,7 +22,7 @@ ROOMS = {
     "shared": ["status", "machine", "section", "bits"],
     "files": ["files", "container", "writer", "parity", "pairs"],
     "records": ["streams", "compression", "records", "columns", "graph", "formats"],
-    "text": ["words", "bm25", "positions", "frequencies"],
+    "text": ["words", "languages", "bm25", "positions", "frequencies"],
     "vectors": ["matrix", "shadows", "clusters", "search", "sample", "fusion", "refinement", "model"],
 }  # fmt: skip
 PREAMBLE = """\

@@ -6,6 +6,7 @@
 #define RAGFILE_H
 
 #include "ragfile/status.h"
+#include "ragfile/languages.h"
 #include "ragfile/machine.h"
 #include "ragfile/section.h"
 #include "ragfile/files.h"

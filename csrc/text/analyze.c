@@ -1,12 +1,13 @@
 /* analyze.c - text to words, one definition for indexing and queries (spec: analyzer rag-words-1
- * and rag-words-2).
+ * to rag-words-3).
  *
  * A part is a maximal run of letters, digits and marks, folded: each code point through
  * NFKC_Casefold, the run composed to NFC. Scripts without spaces between words (CJK, Thai, ...)
- * give pairs of neighbouring clusters; a cluster is a base with its marks. Parts joined by single
- * underscores also give their identifier (snake_case). Parts and identifiers joined by single dots
- * also give the whole (v0.1.0, foo.bar). A part before ++ or # also gives itself with that sign
- * (c++, c#). Single letters joined by dots are one part without the dots (U.S.A.).
+ * give pairs of neighbouring clusters, and on request the clusters; a cluster is a base with its
+ * marks. Parts joined by single underscores also give their identifier (snake_case). Parts and
+ * identifiers joined by single dots also give the whole (v0.1.0, foo.bar). A part before ++ or #
+ * also gives itself with that sign (c++, c#). Single letters joined by dots are one part without
+ * the dots (U.S.A.).
  *
  * ASCII, nearly all of most text, takes a byte loop; a run that meets another byte restarts on code
  * points. The tables belong to one fixed Unicode version, never the host's, and no locale is
@@ -31,7 +32,7 @@ struct chain {
 
 struct analysis {
     const uint8_t *text, *at, *end;
-    bool strip_accents, gives_pieces;
+    bool strip_accents, gives_pieces, gives_clusters;
     rag_word_sink *sink;
     void *context;
     uint8_t part[PART_SIZE + SIGN_MAX];
@@ -43,8 +44,8 @@ struct analysis {
 
 static inline void emit(struct analysis *a, const uint8_t *bytes, size_t size, int kind,
                         const uint8_t *from, const uint8_t *to) {
-    const struct rag_word word = {bytes, size, kind, (size_t)(from - a->text),
-                                  (size_t)(to - a->text)};
+    const struct rag_word word = {
+        bytes, size, kind, RAG_SHARE, (size_t)(from - a->text), (size_t)(to - a->text)};
     a->sink(a->context, &word);
 }
 
@@ -388,7 +389,19 @@ static size_t read_cluster(struct analysis *a, uint8_t *out) {
     return a->part_size;
 }
 
-/* Emit each pair of neighbouring clusters of the run as a word, or a lone cluster. */
+static void emit_dense(struct analysis *a, const uint8_t *bytes, size_t size, int kind,
+                       uint16_t share, const uint8_t *from, const uint8_t *to) {
+    const struct rag_word word = {bytes,
+                                  size,
+                                  kind,
+                                  a->gives_clusters ? share : RAG_SHARE,
+                                  (size_t)(from - a->text),
+                                  (size_t)(to - a->text)};
+    if (size) a->sink(a->context, &word);
+}
+
+/* Emit each pair of neighbouring clusters of the run as a word, or a lone cluster; on request also
+ * each cluster of a pair, before the pair that begins with it. */
 static void read_dense(struct analysis *a) {
     uint8_t pair[2 * PART_SIZE];
     const uint8_t *from = a->at;
@@ -396,14 +409,22 @@ static void read_dense(struct analysis *a) {
     bool alone = true;
     while (class_at(a->at, a->end) == WORD_DENSE) {
         const uint8_t *second = a->at;
+        if (a->gives_clusters)
+            emit_dense(a, pair, size, RAG_WORD_WHOLE, RAG_CLUSTER_SHARE, from, second);
         const size_t next = read_cluster(a, pair + size);
-        emit(a, pair, size + next, RAG_WORD_PART, from, a->at);
+        emit_dense(a, pair, size + next, RAG_WORD_PART, RAG_PAIR_SHARE, from, a->at);
         memmove(pair, pair + size, next);
         from = second;
         size = next;
         alone = false;
     }
-    if (alone && size) emit(a, pair, size, RAG_WORD_PART, from, a->at);
+    if (alone || a->gives_clusters)
+        emit_dense(a, pair, size, alone ? RAG_WORD_PART : RAG_WORD_WHOLE, RAG_CLUSTER_SHARE, from,
+                   a->at);
+}
+
+bool rag_word_is_dense(const uint8_t *word, size_t size) {
+    return class_at(word, word + size) == WORD_DENSE;
 }
 
 const char *rag_unicode_version(void) { return UNICODE_VERSION; }
@@ -415,6 +436,7 @@ void rag_analyze(const uint8_t *text, size_t size, unsigned rules, rag_word_sink
                          .end = text + size,
                          .strip_accents = rules & RAG_STRIP_ACCENTS,
                          .gives_pieces = rules & RAG_PIECES,
+                         .gives_clusters = rules & RAG_CLUSTERS,
                          .sink = sink,
                          .context = context};
     while (a.at < a.end) {

@@ -161,6 +161,16 @@ struct rag_vocabulary {
     bool failed;
 };
 
+/* A language's code before its words, or nothing for those of language 0. */
+struct rag_bm25_mark {
+    uint8_t bytes[8];
+    size_t size;
+};
+struct rag_bm25_mark rag_bm25_mark_of(size_t language);
+/* Return the number of a word of a text, with the mark of its language, or LEX_NO_STRING without
+ * memory. Wholes and words of scripts without spaces have no mark. */
+uint32_t rag_bm25_vocabulary_marked(struct rag_vocabulary *vocabulary, struct rag_bm25_mark mark,
+                                    const struct rag_word *word);
 /* Return the number of a word, or LEX_NO_STRING without memory. */
 uint32_t rag_bm25_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8_t *word,
                                   size_t size, int kind);

@@ -24,6 +24,7 @@
  * (RAG_LIMIT). */
 #include <stdlib.h>
 
+#include "ragfile/languages.h"
 #include "shared/fail.h"
 #include "text/positions.h"
 
@@ -42,6 +43,8 @@ struct run {
 struct rag_lexical_builder {
     double k1, b;
     unsigned rules;
+    size_t language;
+    struct rag_bm25_mark mark;
     size_t memory;
     struct rag_spill spill;
     uint64_t spilled;
@@ -107,8 +110,7 @@ static enum rag_status no_memory(struct rag_fault *fault) {
 
 static void note_word(void *context, const struct rag_word *word) {
     struct rag_lexical_builder *builder = context;
-    const uint32_t id =
-        rag_bm25_vocabulary_word(&builder->vocabulary, word->bytes, word->size, word->kind);
+    const uint32_t id = rag_bm25_vocabulary_marked(&builder->vocabulary, builder->mark, word);
     if (id == LEX_NO_STRING) return;
     if (!rag_grow(&builder->words, &builder->word_capacity, builder->word_count + 1,
                   sizeof *builder->words)) {
@@ -116,6 +118,11 @@ static void note_word(void *context, const struct rag_word *word) {
         return;
     }
     builder->words[builder->word_count++] = word->kind == RAG_WORD_PART ? id : id | UNPLACED;
+}
+
+void rag_lexical_builder_language(struct rag_lexical_builder *builder, size_t language) {
+    builder->language = language;
+    builder->mark = rag_bm25_mark_of(language);
 }
 
 enum rag_status rag_lexical_builder_text(struct rag_lexical_builder *builder, const uint8_t *text,
@@ -129,7 +136,8 @@ enum rag_status rag_lexical_builder_text(struct rag_lexical_builder *builder, co
         return no_memory(fault);
     builder->fields[builder->field_count++] =
         (struct batch_field){builder->word_count, builder->rows, weight, is_placed};
-    rag_analyze(text, size, builder->rules, note_word, builder);
+    rag_analyze(text, size, rag_language_rules(builder->rules, builder->language), note_word,
+                builder);
     return builder->vocabulary.failed ? no_memory(fault) : RAG_OK;
 }
 

@@ -340,6 +340,7 @@ enum rag_status rag_lexicons_count_fields(const struct rag_lexical_leg *legs, si
             terms[t].df = df;
         }
     }
+    rag_queries_join(queries);
     rag_bm25_scratch_give(legs[0].lexicon, scratch);
     return status;
 }

@@ -19,13 +19,36 @@
 
 #include "ragfile/bits.h"
 #include "ragfile/fusion.h"
+#include "ragfile/languages.h"
 #include "ragfile/machine.h"
 #include "shared/fail.h"
 #include "text/bm25.h"
 
+/* A word of the vocabulary, and what it adds to the count of its term. */
+struct query_word {
+    uint32_t word;
+    uint32_t share;
+};
+
+/* The words of one query in one language. */
+struct query_pass {
+    size_t query, language, first;
+    bool is_sure;
+};
+
+/* Two terms of one word, in different languages: numbers of terms. */
+struct query_form {
+    size_t term, other;
+    uint64_t joined; /* of the term, in the first of its entries */
+};
+
 struct rag_queries {
-    uint32_t *words; /* of the vocabulary, query after query */
+    struct query_form *forms; /* by term */
+    size_t form_count, form_capacity;
+    struct query_word *words; /* query after query */
     size_t word_count, word_capacity;
+    struct query_pass *passes; /* by query: one or more */
+    size_t pass_count, pass_capacity;
     size_t *ends; /* by query: end of its words; after finish, end of its terms */
     size_t count, end_capacity;
     struct rag_query_term *terms;
@@ -39,6 +62,8 @@ struct rag_queries *rag_queries_new(void) { return calloc(1, sizeof(struct rag_q
 void rag_queries_free(struct rag_queries *queries) {
     if (!queries) return;
     free(queries->words);
+    free(queries->passes);
+    free(queries->forms);
     free(queries->ends);
     free(queries->terms);
     rag_bm25_buffer_free(&queries->bytes);
@@ -48,23 +73,41 @@ void rag_queries_free(struct rag_queries *queries) {
 struct noting {
     struct rag_queries *queries;
     struct rag_vocabulary *vocabulary;
+    struct rag_bm25_mark mark;
 };
 
-static void note_word(void *context, const struct rag_word *word) {
-    struct rag_queries *queries = ((struct noting *)context)->queries;
-    const uint32_t id = rag_bm25_vocabulary_word(((struct noting *)context)->vocabulary,
-                                                 word->bytes, word->size, word->kind);
+static void put_word(struct rag_queries *queries, uint32_t id, uint32_t share) {
     if (id == LEX_NO_STRING || !rag_grow(&queries->words, &queries->word_capacity,
                                          queries->word_count + 1, sizeof *queries->words))
         queries->failed = true;
-    else queries->words[queries->word_count++] = id;
+    else queries->words[queries->word_count++] = (struct query_word){id, share};
+}
+
+static void note_word(void *context, const struct rag_word *word) {
+    struct noting *noting = context;
+    put_word(noting->queries, rag_bm25_vocabulary_marked(noting->vocabulary, noting->mark, word),
+             word->share);
+}
+
+/* Begin a pass of query number `query`, and add its words. */
+static void add_pass(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
+                     const uint8_t *text, size_t size, unsigned rules, size_t language,
+                     size_t query) {
+    struct noting noting = {queries, vocabulary, rag_bm25_mark_of(language)};
+    if (!rag_grow(&queries->passes, &queries->pass_capacity, queries->pass_count + 1,
+                  sizeof *queries->passes)) {
+        queries->failed = true;
+        return;
+    }
+    queries->passes[queries->pass_count++] =
+        (struct query_pass){query, language, queries->word_count, false};
+    rag_analyze(text, size, rag_language_rules(rules, language), note_word, &noting);
 }
 
 enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
                                 const uint8_t *text, size_t size, unsigned rules,
                                 struct rag_fault *fault) {
-    struct noting noting = {queries, vocabulary};
-    rag_analyze(text, size, rules, note_word, &noting);
+    add_pass(queries, vocabulary, text, size, rules, 0, queries->count);
     if (queries->failed || !rag_grow(&queries->ends, &queries->end_capacity, queries->count + 1,
                                      sizeof *queries->ends))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");
@@ -72,14 +115,28 @@ enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabula
     return RAG_OK;
 }
 
+enum rag_status rag_queries_also(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
+                                 const uint8_t *text, size_t size, unsigned rules, size_t language,
+                                 struct rag_fault *fault) {
+    if (queries->count == 0)
+        return rag_fail(fault, RAG_ARGUMENT, 0, "no query to add a language to");
+    add_pass(queries, vocabulary, text, size, rules, language, queries->count - 1);
+    if (queries->failed) return rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");
+    queries->ends[queries->count - 1] = queries->word_count;
+    return RAG_OK;
+}
+
+void rag_queries_sure(struct rag_queries *queries, size_t language) {
+    for (size_t i = queries->pass_count; i-- && queries->passes[i].query + 1 == queries->count;)
+        queries->passes[i].is_sure = queries->passes[i].language == language;
+}
+
 enum rag_status rag_queries_whole(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
                                   const uint8_t *term, size_t size, struct rag_fault *fault) {
     const uint32_t id = rag_bm25_vocabulary_term(vocabulary, term, size);
     if (queries->count == 0) return rag_fail(fault, RAG_ARGUMENT, 0, "no query to add a term to");
-    if (id == LEX_NO_STRING || !rag_grow(&queries->words, &queries->word_capacity,
-                                         queries->word_count + 1, sizeof *queries->words))
-        return rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");
-    queries->words[queries->word_count++] = id;
+    put_word(queries, id, RAG_SHARE);
+    if (queries->failed) return rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");
     queries->ends[queries->count - 1] = queries->word_count;
     return RAG_OK;
 }
@@ -88,6 +145,7 @@ enum rag_status rag_queries_whole(struct rag_queries *queries, struct rag_vocabu
 struct places {
     struct place {
         uint32_t term, at_and_one;
+        uint32_t pass, count; /* in the pass that counted last */
     } *slots;
     size_t mask;
 };
@@ -104,34 +162,133 @@ static bool clear_places(struct places *places, size_t words) {
     return places->slots != NULL;
 }
 
-/* Count one occurrence; a term's bytes hold its buffer offset until all terms are known. */
+static uint32_t add_capped(uint32_t a, uint32_t b) {
+    /* unreached: takes a question of 2^24 words */
+    return a > UINT32_MAX - b ? UINT32_MAX : a + b;
+}
+
+/* Count one occurrence in a pass; a term's bytes hold its buffer offset until all terms are
+ * known. */
 static void count_term(struct rag_queries *queries, const struct rag_vocabulary *vocabulary,
-                       struct places *places, size_t first, uint32_t term) {
+                       struct places *places, size_t first, uint32_t term, uint32_t share,
+                       uint32_t pass) {
     size_t slot = (term * 0x9E3779B1u >> 7) & places->mask;
     while (places->slots[slot].at_and_one && places->slots[slot].term != term)
         slot = (slot + 1) & places->mask;
-    if (places->slots[slot].at_and_one) {
-        queries->terms[first + places->slots[slot].at_and_one - 1].count++;
+    struct place *place = &places->slots[slot];
+    if (place->at_and_one) {
+        uint32_t *count = &queries->terms[first + place->at_and_one - 1].count;
+        place->count = add_capped(place->pass == pass ? place->count : 0, share);
+        place->pass = pass;
+        if (place->count > *count) *count = place->count;
         return;
     }
     const uint8_t *text = vocabulary->terms.texts[term];
     queries->terms[queries->term_count++] =
-        (struct rag_query_term){(const uint8_t *)queries->bytes.size, text[0], 1, 0};
+        (struct rag_query_term){(const uint8_t *)queries->bytes.size, text[0], share, 0};
     rag_bm25_buffer_put(&queries->bytes, text + 1, text[0]);
-    places->slots[slot] = (struct place){term, (uint32_t)(queries->term_count - first)};
+    *place = (struct place){term, (uint32_t)(queries->term_count - first), pass, share};
+}
+
+/* Where the words of a pass end. */
+static size_t pass_end(const struct rag_queries *queries, size_t pass, size_t to) {
+    const bool is_last = pass + 1 == queries->pass_count ||
+                         queries->passes[pass + 1].query != queries->passes[pass].query;
+    return is_last ? to : queries->passes[pass + 1].first;
+}
+
+/* The pass of a query whose language is sure, or SIZE_MAX. Terms that were added as they are follow
+ * the words of the last pass. */
+static size_t sure_pass(const struct rag_queries *queries, size_t pass) {
+    const size_t query = queries->passes[pass].query;
+    for (; pass < queries->pass_count && queries->passes[pass].query == query; pass++)
+        if (queries->passes[pass].is_sure) return pass;
+    return SIZE_MAX;
+}
+
+/* True if word number i of a pass is a stop word of the language that is sure: languages differ in
+ * the terms of words, never in their number. */
+static bool is_stopped(const struct rag_queries *queries, const struct rag_vocabulary *vocabulary,
+                       size_t sure, size_t i, size_t to) {
+    if (sure == SIZE_MAX) return false;
+    const size_t at = queries->passes[sure].first + i;
+    if (at >= pass_end(queries, sure, to)) return false;
+    return (vocabulary->term_of[queries->words[at].word] & ~LEX_WHOLE) == LEX_DROPPED;
+}
+
+/* The term of word number i of a pass, by its place in the query, one more; 0 if it has none. */
+static size_t term_at(const struct rag_queries *queries, const struct rag_vocabulary *vocabulary,
+                      const struct places *places, size_t pass, size_t i, size_t to) {
+    const size_t at = queries->passes[pass].first + i;
+    if (at >= pass_end(queries, pass, to)) return 0;
+    const uint32_t term = vocabulary->term_of[queries->words[at].word] & ~LEX_WHOLE;
+    size_t slot = (term * 0x9E3779B1u >> 7) & places->mask;
+    while (places->slots[slot].at_and_one && places->slots[slot].term != term)
+        slot = (slot + 1) & places->mask;
+    return places->slots[slot].at_and_one;
+}
+
+static bool add_form(struct rag_queries *queries, size_t term, size_t other) {
+    for (size_t i = queries->form_count; i-- && queries->forms[i].term == term;)
+        if (queries->forms[i].other == other) return true;
+    if (!rag_grow(&queries->forms, &queries->form_capacity, queries->form_count + 1,
+                  sizeof *queries->forms))
+        return false;
+    queries->forms[queries->form_count++] = (struct query_form){term, other, 0};
+    return true;
+}
+
+/* Note the other terms of the word that gave each term first. */
+static bool note_forms(struct rag_queries *queries, const struct rag_vocabulary *vocabulary,
+                       const struct places *places, size_t first_pass, size_t first, size_t to) {
+    size_t last = first_pass, next = first;
+    while (pass_end(queries, last, to) < to) last++;
+    for (size_t pass = first_pass; pass <= last; pass++) {
+        const size_t end = pass_end(queries, pass, to) - queries->passes[pass].first;
+        for (size_t i = 0; i < end; i++) {
+            const size_t term = term_at(queries, vocabulary, places, pass, i, to);
+            if (term == 0 || first + term - 1 != next) continue;
+            for (size_t q = first_pass; q <= last; q++) {
+                const size_t other = term_at(queries, vocabulary, places, q, i, to);
+                if (other && other != term && !add_form(queries, next, first + other - 1))
+                    return false;
+            }
+            next++;
+        }
+    }
+    return true;
+}
+
+void rag_queries_join(struct rag_queries *queries) {
+    struct query_form *forms = queries->forms;
+    for (size_t i = 0, first = 0; i < queries->form_count; i++) {
+        if (forms[i].term != forms[first].term || i == 0) {
+            first = i;
+            forms[i].joined = queries->terms[forms[i].term].df;
+        }
+        forms[first].joined += queries->terms[forms[i].other].df;
+    }
+    for (size_t i = 0; i < queries->form_count; i++)
+        if (i == 0 || forms[i - 1].term != forms[i].term)
+            queries->terms[forms[i].term].df = forms[i].joined;
 }
 
 static bool finish_query(struct rag_queries *queries, const struct rag_vocabulary *vocabulary,
-                         struct places *places, size_t from, size_t to) {
-    const size_t first = queries->term_count;
+                         struct places *places, size_t pass, size_t from, size_t to) {
+    const size_t first = queries->term_count, sure = sure_pass(queries, pass), from_pass = pass;
     if (!clear_places(places, to - from)) return false;
     if (!rag_grow(&queries->terms, &queries->term_capacity, first + (to - from),
                   sizeof *queries->terms))
         return false;
-    for (size_t i = from; i < to; i++) {
-        const uint32_t term = vocabulary->term_of[queries->words[i]] & ~LEX_WHOLE;
-        if (term != LEX_DROPPED) count_term(queries, vocabulary, places, first, term);
+    for (size_t i = from, start = from; i < to; i++) {
+        while (i == pass_end(queries, pass, to)) start = queries->passes[++pass].first;
+        const struct query_word *word = &queries->words[i];
+        const uint32_t term = vocabulary->term_of[word->word] & ~LEX_WHOLE;
+        if (term != LEX_DROPPED && !is_stopped(queries, vocabulary, sure, i - start, to))
+            count_term(queries, vocabulary, places, first, term, word->share, (uint32_t)pass);
     }
+    if (pass > from_pass && !note_forms(queries, vocabulary, places, from_pass, first, to))
+        return false;
     return !queries->bytes.failed;
 }
 
@@ -139,11 +296,12 @@ enum rag_status rag_queries_finish(struct rag_queries *queries,
                                    const struct rag_vocabulary *vocabulary,
                                    struct rag_fault *fault) {
     struct places places = {NULL, 0};
-    size_t from = 0;
+    size_t from = 0, pass = 0;
     bool fine = true;
     for (size_t i = 0; fine && i < queries->count; i++) {
         const size_t to = queries->ends[i];
-        fine = finish_query(queries, vocabulary, &places, from, to);
+        while (queries->passes[pass].query < i) pass++;
+        fine = finish_query(queries, vocabulary, &places, pass, from, to);
         queries->ends[i] = queries->term_count;
         from = to;
     }

@@ -321,7 +321,7 @@ enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lex
         status = rag_bm25_fields_open(query, query->terms, &terms[i], fault);
         if (status) return status;
         const double idf = rag_bm25_idf(stats->rows, terms[i].df ? terms[i].df : entry.df);
-        term->weight = (double)terms[i].count * idf;
+        term->weight = (double)terms[i].count / RAG_SHARE * idf;
         term->kth = 0;
         term->next = term->first = scratch->containers.count;
         status = entry.df <= LEX_SHORT ? open_short(query, term, &entry, k, fault)

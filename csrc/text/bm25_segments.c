@@ -40,6 +40,7 @@ enum rag_status rag_lexicons_count(const struct rag_lexical_leg *legs, size_t le
             if (status) return status;
         }
     }
+    rag_queries_join(queries);
     return RAG_OK;
 }
 

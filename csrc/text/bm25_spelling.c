@@ -10,6 +10,7 @@
  * distance: no stretch is edited twice). */
 #include <stdlib.h>
 
+#include "ragfile/languages.h"
 #include "shared/fail.h"
 #include "shared/utf8.h"
 #include "text/bm25.h"
@@ -42,6 +43,61 @@ enum rag_status rag_lexicon_beginning(const struct rag_lexicon *lexicon, const u
     enum rag_status status = rag_bm25_block_before(lexicon, prefix, count, &block, fault);
     for (; !status && !beginning.is_past && block < lexicon->blocks; block++)
         status = rag_bm25_block_walk(lexicon, block, take_begun, &beginning, fault);
+    return status;
+}
+
+/* ------------------------------------------------------------------------------------ languages */
+
+struct marked {
+    struct rag_bm25_mark mark;
+    bool is_found, is_past;
+    const struct rag_lexicon *lexicon; /* with `where`: a term must be in one of these rows */
+    const uint64_t *where;
+    enum rag_status status;
+    struct rag_fault *fault;
+};
+
+static bool take_marked(void *context, const uint8_t *term, size_t size, uint64_t rows) {
+    struct marked *m = context;
+    (void)rows;
+    const size_t shared = size < m->mark.size ? size : m->mark.size;
+    const int order = memcmp(term, m->mark.bytes, shared);
+    const bool is_marked = order == 0 && size >= m->mark.size;
+    uint64_t df = 1;
+    if (is_marked && m->where)
+        m->status = rag_lexicon_df(m->lexicon, term, size, m->where, &df, m->fault);
+    m->is_found = is_marked && !m->status && df;
+    m->is_past = m->is_found || order > 0 || m->status;
+    return !m->is_past;
+}
+
+enum rag_status rag_lexicon_languages(const struct rag_lexicon *lexicon, const uint64_t *where,
+                                      uint32_t *found, struct rag_fault *fault) {
+    enum rag_status status = RAG_OK;
+    *found = 0;
+    for (size_t language = 1; !status && rag_language_at(language); language++) {
+        struct marked m = {
+            .mark = rag_bm25_mark_of(language), .lexicon = lexicon, .where = where, .fault = fault};
+        uint64_t block;
+        status = rag_bm25_block_before(lexicon, m.mark.bytes, m.mark.size, &block, fault);
+        for (; !status && !m.is_past && block < lexicon->blocks; block++)
+            status = rag_bm25_block_walk(lexicon, block, take_marked, &m, fault);
+        if (!status) status = m.status;
+        if (m.is_found) *found |= (uint32_t)1 << language;
+    }
+    return status;
+}
+
+enum rag_status rag_frequencies_languages(const struct rag_frequencies *frequencies,
+                                          uint32_t *found, struct rag_fault *fault) {
+    enum rag_status status = RAG_OK;
+    *found = 0;
+    for (size_t language = 1; !status && rag_language_at(language); language++) {
+        struct marked m = {.mark = rag_bm25_mark_of(language)};
+        status = rag_bm25_frequencies_walk(frequencies, m.mark.bytes, m.mark.size, take_marked, &m,
+                                           fault);
+        if (m.is_found) *found |= (uint32_t)1 << language;
+    }
     return status;
 }
 

@@ -14,6 +14,7 @@
  * Single-threaded. */
 #include <stdlib.h>
 
+#include "ragfile/languages.h"
 #include "ragfile/machine.h"
 #include "shared/fail.h"
 #include "text/bm25.h"
@@ -204,6 +205,27 @@ uint32_t rag_bm25_vocabulary_word(struct rag_vocabulary *vocabulary, const uint8
         return LEX_NO_STRING;
     }
     return id;
+}
+
+struct rag_bm25_mark rag_bm25_mark_of(size_t language) {
+    struct rag_bm25_mark mark = {{0}, 0};
+    const struct rag_language *known = language ? rag_language_at(language) : NULL;
+    if (!known) return mark;
+    for (; known->code[mark.size]; mark.size++)
+        mark.bytes[mark.size] = (uint8_t)known->code[mark.size];
+    mark.bytes[mark.size++] = ':';
+    return mark;
+}
+
+uint32_t rag_bm25_vocabulary_marked(struct rag_vocabulary *vocabulary, struct rag_bm25_mark mark,
+                                    const struct rag_word *word) {
+    uint8_t marked[LEX_TERM_MAX];
+    if (!mark.size || word->kind == RAG_WORD_WHOLE || mark.size + word->size > LEX_TERM_MAX ||
+        rag_word_is_dense(word->bytes, word->size))
+        return rag_bm25_vocabulary_word(vocabulary, word->bytes, word->size, word->kind);
+    memcpy(marked, mark.bytes, mark.size);
+    memcpy(marked + mark.size, word->bytes, word->size);
+    return rag_bm25_vocabulary_word(vocabulary, marked, mark.size + word->size, word->kind);
 }
 
 /* Store terms with a byte 1 before them: no text contains such a word. */

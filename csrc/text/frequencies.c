@@ -206,6 +206,7 @@ enum rag_status rag_frequencies_set(const struct rag_frequencies *f, struct rag_
             if (status) return status;
         }
     }
+    rag_queries_join(queries);
     return RAG_OK;
 }
 

@@ -9,13 +9,15 @@
  * One thread. Without memory, the function that noticed it returns RAG_MEMORY. */
 #include <stdlib.h>
 
+#include "ragfile/languages.h"
 #include "shared/fail.h"
 #include "text/bm25.h"
 
 struct rag_phrase {
     struct rag_vocabulary vocabulary;
     unsigned rules;
-    uint32_t *wanted, *marks; /* the words of the phrase, and their marks */
+    struct rag_bm25_mark mark; /* of the language */
+    uint32_t *wanted, *marks;  /* the words of the phrase, and their marks */
     size_t size, wanted_capacity, mark_capacity;
     uint32_t *words; /* of the texts of the batch */
     size_t count, word_capacity;
@@ -23,9 +25,12 @@ struct rag_phrase {
     size_t texts, end_capacity;
 };
 
-struct rag_phrase *rag_phrase_new(unsigned rules) {
+struct rag_phrase *rag_phrase_new(unsigned rules, size_t language) {
     struct rag_phrase *phrase = calloc(1, sizeof *phrase);
-    if (phrase) phrase->rules = rules;
+    if (phrase) {
+        phrase->rules = rag_language_rules(rules, language);
+        phrase->mark = rag_bm25_mark_of(language);
+    }
     return phrase;
 }
 
@@ -46,8 +51,7 @@ struct rag_vocabulary *rag_phrase_vocabulary(struct rag_phrase *phrase) {
 static void append_word(void *context, const struct rag_word *word) {
     struct rag_phrase *phrase = context;
     if (word->kind != RAG_WORD_PART) return;
-    const uint32_t id =
-        rag_bm25_vocabulary_word(&phrase->vocabulary, word->bytes, word->size, word->kind);
+    const uint32_t id = rag_bm25_vocabulary_marked(&phrase->vocabulary, phrase->mark, word);
     if (id == LEX_NO_STRING) return;
     if (!rag_grow(&phrase->words, &phrase->word_capacity, phrase->count + 1,
                   sizeof *phrase->words)) {

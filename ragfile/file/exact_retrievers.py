@@ -8,7 +8,7 @@ live rows of the whole file.
 from __future__ import annotations
 
 import bisect
-from typing import TYPE_CHECKING, TypedDict
+from typing import TYPE_CHECKING, NamedTuple, TypedDict
 
 import numpy as np
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from ragfile.file.row_segment import RowSegment
-    from ragfile.ingest.analysis import Statistics
+    from ragfile.ingest.analysis import Analysis, Statistics
     from ragfile.types import Float32s, Int64s
 
     Words = NDArray[np.uint64]  # a bit for each row of a segment
@@ -45,6 +45,21 @@ class ScoreOptions(TypedDict, total=False):
     b: float | None
 
 
+class LiveDictionary(NamedTuple):
+    """The analysis of a file, and what turns texts into terms."""
+
+    analysis: Analysis
+    asker: _core.Asker
+
+    def terms(self, text: str) -> list[tuple[str, float]]:
+        """Return the distinct terms of a text with their counts, analyzed as a question."""
+        return self.asker.queries([text]).terms()[0]
+
+    def queries(self, texts: Sequence[str]) -> _core.Queries:
+        """Return texts as terms."""
+        return self.asker.queries(texts)
+
+
 class Segments(list["RowSegment"]):
     """The segments of one commit that are searched together, with the structures of a search.
 
@@ -56,10 +71,12 @@ class Segments(list["RowSegment"]):
     _matrices: list[_core.Matrix] | None
     _parts: _core.Parts | None
     _asker: _core.Lexicon | None
+    _dictionary: LiveDictionary | None
 
     def __init__(self, segments: Sequence[RowSegment], has_vectors: bool) -> None:
         super().__init__(segments)
         self._lexicons = self._matrices = self._parts = self._asker = None
+        self._dictionary = None
         self._living = None
         self._has_vectors = has_vectors
         self.is_elsewhere = bool(segments) and segments[0].reader.is_elsewhere
@@ -82,15 +99,35 @@ class Segments(list["RowSegment"]):
         return self._asker
 
     @property
+    def dictionary(self) -> LiveDictionary:
+        """Return what turns texts into terms, by the languages of the live rows."""
+        if self._dictionary is None:
+            if self.is_elsewhere:
+                prefetch.terms(self)
+            each = (s.lexicon.languages(s.alive) for s in self)
+            numbers = tuple(sorted({number for numbers in each for number in numbers}))
+            first = self.asker
+            is_first = first.asker.numbers == numbers
+            asker = first.asker if is_first else _core.Asker(first.analysis, numbers)
+            self._dictionary = LiveDictionary(first.analysis, asker)
+        return self._dictionary
+
+    @property
     def lexicons(self) -> _core.Lexicons | None:
-        """Return all lexicons as one, or None if there is one that counts live rows only."""
-        return None if len(self) == 1 and self.living[0] is None else self.all_lexicons
+        """Return all lexicons as one, or None if there is one that counts live rows only.
+
+        A question to a file in several languages counts its words before it is asked.
+        """
+        is_single = len(self) == 1 and self.living[0] is None and not self.dictionary.asker.numbers
+        return None if is_single else self.all_lexicons
 
     @property
     def all_lexicons(self) -> _core.Lexicons:
         """Return all lexicons as one, also where there is only one."""
         if self._lexicons is None:
-            self._lexicons = _core.Lexicons([(s.lexicon, s.alive, s.base) for s in self])
+            self._lexicons = _core.Lexicons(
+                [(s.lexicon, s.alive, s.base) for s in self], self.dictionary.asker
+            )
         return self._lexicons
 
     def attach_fields(self, path: str) -> None:
@@ -142,10 +179,10 @@ class Segments(list["RowSegment"]):
         lexicons = self.lexicons
         if terms:  # beside the words of the one text
             if lexicons is None:
-                return self.asker.asker.queries_with(texts[0], terms)
+                return self.dictionary.asker.queries_with(texts[0], terms)
             return lexicons.queries(texts, terms)
         if lexicons is None:
-            return self.asker.queries(texts)
+            return self.dictionary.queries(texts)
         if len(texts) != 1:
             return lexicons.queries(texts)
         known = self._questions.get(texts[0])

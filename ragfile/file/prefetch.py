@@ -101,7 +101,7 @@ def fields(segments: Segments) -> None:
 def lists(segments: Segments, texts: Sequence[str], by_field: bool = False) -> None:
     """Fetch the posting lists of the terms of questions, with those of fields if by_field."""
     if _elsewhere(segments):
-        lists_of(segments, segments[0].lexicon.queries(texts), by_field)
+        lists_of(segments, segments.dictionary.queries(texts), by_field)
 
 
 def lists_of(segments: Segments, queries: _core.Queries, by_field: bool = False) -> None:

@@ -2,19 +2,21 @@
 
 The choices are made when a file is built, and recorded in it.
 
-The C core splits text into words (analyzer `rag-words-2`, or `rag-words-1` without pieces). The
-steps that depend on a language run here, once per distinct word: stop words are dropped, the rest
-are stemmed.
+The C core splits text into words (analyzer `rag-words-3`; files of earlier versions have
+`rag-words-2`, or `rag-words-1` without pieces), and finds the language of each document. The steps
+that depend on a language run here, once per distinct word: stop words are dropped, the rest are
+stemmed.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Literal, Protocol, Self, cast
 
-from ragfile.ingest.languages import LANGUAGES
+from ragfile.ingest.languages import TABLES, Language, by_code, languages
 
 if TYPE_CHECKING:
     import numpy as np
@@ -22,7 +24,12 @@ if TYPE_CHECKING:
 
     from ragfile._core import Lexicon, Queries
 
-ANALYZERS = {False: "rag-words-1", True: "rag-words-2"}  # by whether there are pieces
+# By whether there are pieces, and clusters.
+ANALYZERS = {
+    (False, False): "rag-words-1",
+    (True, False): "rag-words-2",
+    (True, True): "rag-words-3",
+}
 
 ENGLISH_1 = (
     "a an and are as at be but by eg for i if in into is it no not of on or such that the their then there these they "
@@ -88,12 +95,18 @@ class Analysis:
     Args:
         stemmer: The name of a Snowball stemmer, or "none". Default: "english".
         stop_words: The name of a list in STOP_WORDS ("english-1", "none"), or the words themselves.
-        accents: "keep" them, or "strip" them from words and questions.
+        accents: "keep" them, or "strip" them from words and questions. Default: "strip" with languages,
+            otherwise "keep".
+        languages: Whether the words of each document follow the rules of its language, and the choices
+            above are for documents in English and in languages without rules. Default: if stemmer,
+            stop_words and accents have their defaults.
         fields: The parts of a row that are indexed, with whole weights from 1 to 255: a word of a field
             counts that many times. "text" is the chunk's text; other names are metadata.
         k1: How soon repetitions of a term stop adding to the score, 0 to 1000. Default: 1.2.
         b: How much long rows are penalised, 0 to 1. Default: 0.75.
         pieces: Whether the parts of identifiers are indexed, too: "pod" finds getPodStatus.
+        clusters: Whether Chinese, Japanese, Korean and Thai are indexed by single characters, too,
+            beside pairs of them; not without pieces. Default: as pieces.
         positions: Whether the index has the place of each word in the text, which phrases are found
             by; without them, phrases are looked for in the texts.
 
@@ -103,14 +116,17 @@ class Analysis:
 
     stemmer: str = "english"
     stop_words: str | tuple[str, ...] = "english-1"
-    accents: Literal["keep", "strip"] = "keep"
+    accents: Literal["keep", "strip"] | None = None  # never None after __post_init__
     fields: tuple[tuple[str, int], ...] = (("text", 1),)
     k1: float = 1.2
     b: float = 0.75
     pieces: bool = True
     positions: bool = field(default=True, compare=False)  # they change no answer
+    languages: bool | None = None  # never None after __post_init__
+    clusters: bool | None = None
 
     def __post_init__(self) -> None:
+        self._decide()
         if self.accents not in ("keep", "strip"):
             raise ValueError(f"accents is 'keep' or 'strip', not {self.accents!r}")
         if isinstance(self.stop_words, str) and self.stop_words not in STOP_WORDS:
@@ -119,6 +135,8 @@ class Analysis:
             )
         if not (0 <= self.k1 <= 1000 and 0 <= self.b <= 1):
             raise ValueError(f"k1 is from 0 to 1000 and b from 0 to 1, not {self.k1} and {self.b}")
+        if self.clusters and not self.pieces:
+            raise ValueError("clusters need pieces")
         names = [name for name, _ in self.fields]
         if not names or len(set(names)) < len(names):
             raise ValueError(f"fields needs one or more different names, not {names}")
@@ -131,6 +149,16 @@ class Analysis:
         if any("\n" in word or " " in word for word in self.stopped):
             raise ValueError("a stop word cannot have a space or line end in it")
         stemmer(self.stemmer)
+
+    def _decide(self) -> None:
+        """Replace defaults that depend on other choices."""
+        is_default = (self.stemmer, self.stop_words, self.accents) == ("english", "english-1", None)
+        languages = is_default if self.languages is None else self.languages
+        object.__setattr__(self, "languages", languages)
+        if self.accents is None:
+            object.__setattr__(self, "accents", "strip" if languages else "keep")
+        if self.clusters is None:
+            object.__setattr__(self, "clusters", self.pieces)
 
     @property
     def strip_accents(self) -> bool:
@@ -231,11 +259,13 @@ class Analysis:
             ValueError: There are no rules for the language.
         """
         code = language.lower().replace("_", "-").partition("-")[0]
-        found = LANGUAGES.get(code)
+        found = by_code().get(code)
         if found is None:
-            raise ValueError(f"no language {language!r}; there are {', '.join(sorted(LANGUAGES))}")
-        words = tuple(sorted(set(found.stop_words.split()))) or "english-1"
-        return cls(found.stemmer, words, found.accents, fields)
+            raise ValueError(f"no language {language!r}; there are {', '.join(sorted(by_code()))}")
+        is_english = found.code == "en"
+        words = "english-1" if is_english else tuple(sorted(found.stop_words))
+        accents: Literal["keep", "strip"] = "strip" if is_english else "keep"
+        return cls(found.stemmer, words, accents, fields, languages=False)
 
     def reducer(self) -> Callable[[list[str]], list[str]]:
         """Return a function from distinct words to their terms, "" for stop words.
@@ -243,11 +273,16 @@ class Analysis:
         The function is not safe for two threads at once.
         """
         stopped, stem = self.stopped, stemmer(self.stemmer).stemWords
-        if not stopped:
-            return stem
-        return lambda words: [
-            "" if word in stopped else term for word, term in zip(words, stem(words), strict=True)
-        ]
+
+        def plain(words: list[str]) -> list[str]:
+            return [
+                "" if word in stopped else term
+                for word, term in zip(words, stem(words), strict=True)
+            ]
+
+        reduced = plain if stopped else stem
+        stemmers = cache(lambda name: stemmer(name).stemWords)
+        return _marked_reducer(reduced, stemmers) if self.languages else reduced
 
     def record(self, unicode_version: str) -> str:
         """Return the text that a file keeps: one `key=value` a line."""
@@ -257,10 +292,10 @@ class Analysis:
             else "=" + " ".join(sorted(set(self.stop_words)))
         )
         return (
-            f"analyzer={ANALYZERS[self.pieces]}\nunicode={unicode_version}\naccents={self.accents}\nstemmer={self.stemmer}\n"
+            f"analyzer={ANALYZERS[self.pieces, bool(self.clusters)]}\nunicode={unicode_version}\naccents={self.accents}\nstemmer={self.stemmer}\n"
             f"stop_words={listed}\nfields={','.join(f'{name}:{weight}' for name, weight in self.fields)}\n"
-            + "positions=yes\n"
-            * self.positions
+            + "positions=yes\n" * self.positions
+            + f"languages={TABLES[-1]}\n" * bool(self.languages)
         )
 
     @classmethod
@@ -278,6 +313,10 @@ class Analysis:
                 f"the file needs the analyzer {values.get('analyzer')!r}; "
                 f"this version has {' and '.join(map(repr, ANALYZERS.values()))}"
             )
+        table = values.get("languages")
+        if table is not None and table not in TABLES:
+            raise ValueError(f"the file needs the table of languages {table!r}")
+        pieces, clusters = next(of for of, name in ANALYZERS.items() if name == values["analyzer"])
         listed = values.get("stop_words", "none")
         fields = tuple(field.rsplit(":", 1) for field in values.get("fields", "text:1").split(","))
         return cls(
@@ -287,9 +326,48 @@ class Analysis:
             fields=tuple((name, int(weight)) for name, weight in fields),
             k1=k1,
             b=b,
-            pieces=values["analyzer"] == ANALYZERS[True],
+            pieces=pieces,
             positions=values.get("positions") == "yes",
+            languages=table is not None,
+            clusters=clusters,
         )
+
+
+def _marked_reducer(
+    plain: Callable[[list[str]], list[str]],
+    stem: Callable[[str], Callable[[list[str]], list[str]]],
+) -> Callable[[list[str]], list[str]]:
+    """Return a function from distinct words to terms, where the words of languages have their marks.
+
+    Args:
+        plain: The function for words without a mark.
+        stem: Returns the function that stems the words of an algorithm.
+    """
+    known = {language.code: language for language in languages()[1:]}
+
+    def reduced(words: list[str]) -> list[str]:
+        by_mark: dict[str, list[int]] = {}
+        for i, word in enumerate(words):
+            by_mark.setdefault(word.partition(":")[0] if ":" in word else "", []).append(i)
+        if len(by_mark) == 1 and "" in by_mark:
+            return plain(words)
+        found = [""] * len(words)
+        for mark, places in by_mark.items():
+            some = [words[i] for i in places]
+            terms = plain(some) if not mark else _terms_of(known[mark], some, stem)
+            for i, term in zip(places, terms, strict=True):
+                found[i] = term
+        return found
+
+    return reduced
+
+
+def _terms_of(
+    language: Language, marked: list[str], stem: Callable[[str], Callable[[list[str]], list[str]]]
+) -> list[str]:
+    mark = f"{language.code}:"
+    words = [word[len(mark) :] for word in marked]
+    return [term and mark + term for term in language.terms(words, stem(language.stemmer))]
 
 
 def checked_weights(fields: Mapping[str, int]) -> dict[str, int]:
@@ -323,14 +401,8 @@ class Statistics:
     @classmethod
     def weighed(cls, queries: Queries) -> Self:
         """Return the statistics under the field weights that analysed queries have."""
-        both = zip(queries.terms(), queries.frequencies(), strict=True)
-        df = {
-            term: rows
-            for terms, counts in both
-            for (term, _), rows in zip(terms, counts, strict=True)
-        }
         rows, length = queries.sizes
-        return cls(rows, length, df)
+        return cls(rows, length, _frequencies(queries))
 
     @classmethod
     def over(
@@ -339,10 +411,16 @@ class Statistics:
         """Sum up (lexicon, live rows as bits or None) pairs for the terms of analysed queries."""
         terms = {term for terms in queries.terms() for term, _ in terms}
         sizes = [lexicon.live(where) for lexicon, where in segments]
-        return cls(
-            rows=sum(rows for rows, _ in sizes),
-            total_length=sum(length for _, length in sizes),
-            df={
-                term: sum(lexicon.df(term, where) for lexicon, where in segments) for term in terms
-            },
+        queries.set_df(
+            {term: sum(lexicon.df(term, where) for lexicon, where in segments) for term in terms}
         )
+        queries.join()
+        rows, length = (sum(each) for each in zip(*sizes, strict=True))
+        return cls(rows, length, _frequencies(queries))
+
+
+def _frequencies(queries: Queries) -> dict[str, int]:
+    both = zip(queries.terms(), queries.frequencies(), strict=True)
+    return {
+        term: rows for terms, counts in both for (term, _), rows in zip(terms, counts, strict=True)
+    }

@@ -38,17 +38,59 @@ cdef const uint8_t *utf8(object text, size_t *size, list kept) except NULL:
     return <const uint8_t *>at
 
 
-cdef unsigned rules_of(bint strip_accents, bint pieces) noexcept:
-    return (RAG_STRIP_ACCENTS if strip_accents else 0) | (RAG_PIECES if pieces else 0)
+cdef unsigned rules_of(bint strip_accents, bint pieces, bint clusters) noexcept:
+    return ((RAG_STRIP_ACCENTS if strip_accents else 0) | (RAG_PIECES if pieces else 0)
+            | (RAG_CLUSTERS if clusters else 0))
 
 
-def words(text, *, bint strip_accents=False, bint pieces=False):
+cdef unsigned rules_by(object analysis) except *:
+    return rules_of(analysis.strip_accents, analysis.pieces, analysis.clusters)
+
+
+def languages():
+    """Return (code, stemmer, letters, accents, stop words) of the languages of texts, by number.
+    Accents are "strip", "keep", "fold" or "foreign"; the letters keep theirs."""
+    cdef list found = []
+    cdef const rag_language *one = rag_language_at(0)
+    while one != NULL:
+        found.append((one.code.decode(), one.stemmer.decode(), one.letters.decode(),
+                      ("strip", "keep", "fold", "foreign")[one.accents], one.stop_words.decode()))
+        one = rag_language_at(len(found))
+    return found
+
+
+def language_of(text):
+    """Return the number of the language of a document."""
+    cdef list kept = []
+    cdef size_t size
+    cdef const uint8_t *at = utf8(text, &size, kept)
+    return rag_language_of(at, size)
+
+
+def language_asked(text, among):
+    """Return the number of the language of a question, one of several; None if it is unsure."""
+    cdef list kept = []
+    cdef size_t size, found
+    cdef uint32_t bits = 0
+    cdef const uint8_t *at = utf8(text, &size, kept)
+    for number in among:
+        bits |= <uint32_t>1 << <unsigned>number
+    found = rag_language_asked(at, size, bits)
+    return None if found == RAG_LANGUAGE_UNSURE else found
+
+
+cdef tuple numbers_of(uint32_t bits):
+    return tuple(number for number in range(32) if bits >> number & 1)
+
+
+def words(text, *, bint strip_accents=False, bint pieces=False, bint clusters=False):
     """Return (word, is_whole) for the words of a text, in order. A whole (snake_case, v0.1.0, c++)
-    is returned beside its parts. With pieces, getPodStatus also gives its pieces, as parts."""
+    is returned beside its parts. With pieces, getPodStatus also gives its pieces, as parts; with
+    clusters, scripts without spaces also give their characters, as wholes."""
     cdef list found = [], kept = []
     cdef size_t size
     cdef const uint8_t *at = utf8(text, &size, kept)
-    rag_analyze(at, size, rules_of(strip_accents, pieces), collect_word, <void *>found)
+    rag_analyze(at, size, rules_of(strip_accents, pieces, clusters), collect_word, <void *>found)
     return found
 
 
@@ -57,13 +99,13 @@ cdef void collect_count(void *context, const uint8_t *term, size_t size,
     (<dict>context)[(<const char *>term)[:size].decode("utf-8", "replace")] = rows
 
 
-def word_places(text, *, bint strip_accents=False, bint pieces=False):
+def word_places(text, *, bint strip_accents=False, bint pieces=False, bint clusters=False):
     """Return (word, is_whole, start, end) for the words of a text; positions are code points of a
     str, bytes of bytes."""
     cdef list found = [], kept = [], points
     cdef size_t size, i, count = 0
     cdef const uint8_t *at = utf8(text, &size, kept)
-    rag_analyze(at, size, rules_of(strip_accents, pieces), collect_place, <void *>found)
+    rag_analyze(at, size, rules_of(strip_accents, pieces, clusters), collect_place, <void *>found)
     if size == <size_t>len(text):
         return found
     points = [0] * (size + 1)
@@ -229,9 +271,8 @@ cdef class LexicalBuilder:
         self.weights = analysis.weights
         self.placed = analysis.placed_field
         self.reduce = analysis.reducer()
-        self.builder = rag_lexical_builder_new(analysis.k1, analysis.b,
-                                               rules_of(analysis.strip_accents, analysis.pieces),
-                                               memory, spill)
+        self.builder = rag_lexical_builder_new(analysis.k1, analysis.b, rules_by(analysis), memory,
+                                               spill)
         if self.builder == NULL:
             raise MemoryError
 
@@ -263,12 +304,13 @@ cdef class LexicalBuilder:
         self.waiting += size
         return self.verify(status, &fault)
 
-    def add(self, rows):
+    def add(self, rows, size_t language=0):
         """Add rows in order: each a str, or with several fields a tuple of a str or None per
-        field."""
+        field. Their words are those of a language, by its number."""
         cdef rag_fault fault
         if self.builder == NULL:
             raise ValueError("the builder is finished")
+        rag_lexical_builder_language(self.builder, language)
         for row in rows:
             if isinstance(row, (str, bytes)):
                 self.add_text(row, self.weights[0], self.placed == 0)
@@ -328,6 +370,11 @@ cdef class LexicalBuilder:
 # ------------------------------------------------------------------------------------------- asking
 
 
+cdef object count_of(uint32_t shares):
+    """Return the count of a term: whole, except that of a part of a word without spaces."""
+    return shares // RAG_SHARE if shares % RAG_SHARE == 0 else shares / <double>RAG_SHARE
+
+
 cdef class Queries:
     """Analyzed query texts: made once, searched in any number of segments."""
 
@@ -384,8 +431,8 @@ cdef class Queries:
         found = []
         for i in range(self.count):
             terms = rag_queries_terms(self.queries, i, &count)
-            found.append([((<const char *>terms[j].bytes)[: terms[j].size].decode(), terms[j].count)
-                          for j in range(count)])
+            found.append([((<const char *>terms[j].bytes)[: terms[j].size].decode(),
+                           count_of(terms[j].count)) for j in range(count)])
         return found
 
     def frequencies(self):
@@ -413,6 +460,11 @@ cdef class Queries:
         return queries_of_terms, (found, (self.weights, self.numbers.rows,
                                           self.numbers.total_length, self.numbers.k1,
                                           self.numbers.b))
+
+    def join(self):
+        """Count each word of several languages once: add up the frequencies of its terms. Call once
+        after set_df()."""
+        rag_queries_join(self.queries)
 
     def set_df(self, df):
         """Set document frequencies by term; None uses those of the searched segment."""
@@ -444,16 +496,22 @@ def queries_of_terms(list texts, weighed=None):
 
 
 cdef class Asker:
-    """Turn texts into queries by one analysis, with a cache from word to term."""
+    """Turn texts into queries by one analysis, with a cache from word to term. `numbers` are those of
+    the languages of the rows, without English."""
 
     cdef rag_vocabulary *vocabulary
     cdef object reduce
     cdef unsigned rules
     cdef object lock
+    cdef readonly tuple numbers
+    cdef uint32_t among
 
-    def __cinit__(self, analysis):
+    def __cinit__(self, analysis, tuple numbers=()):
         self.reduce = analysis.reducer()
-        self.rules = rules_of(analysis.strip_accents, analysis.pieces)
+        self.rules = rules_by(analysis)
+        self.numbers, self.among = numbers, 1
+        for number in numbers:
+            self.among |= <uint32_t>1 << <unsigned>number
         self.lock = ForkSafeLock()
         self.vocabulary = rag_vocabulary_new()
         if self.vocabulary == NULL:
@@ -514,6 +572,8 @@ cdef class Asker:
             check(rag_queries_add(queries.queries, self.vocabulary, at, size, self.rules,
                                   &fault), &fault)
             queries.count += 1
+            if self.numbers:
+                note_languages(self, queries, at, size)
         for term in terms:
             at = utf8(term, &size, kept)
             check(rag_queries_whole(queries.queries, self.vocabulary, at, size, &fault), &fault)
@@ -522,17 +582,53 @@ cdef class Asker:
         return queries
 
 
+cdef int note_languages(Asker asker, Queries queries, const uint8_t *at, size_t size) except -1:
+    """Add the words of a question as those of each further language."""
+    cdef rag_fault fault
+    cdef size_t number, sure
+    for number in asker.numbers:
+        check(rag_queries_also(queries.queries, asker.vocabulary, at, size, asker.rules, number,
+                               &fault), &fault)
+    sure = rag_language_asked(at, size, asker.among)
+    if sure != RAG_LANGUAGE_UNSURE:
+        rag_queries_sure(queries.queries, sure)
+    return 0
+
+
+def language_words(words, size_t number):
+    """Return words with the mark of a language, as a dictionary has them."""
+    cdef list kept = []
+    cdef size_t size
+    cdef const uint8_t *at
+    mark = language_mark(number)
+    found = []
+    for word in words:
+        at = utf8(word, &size, kept)
+        is_marked = size + len(mark) <= 255 and not rag_word_is_dense(at, size)
+        found.append(mark + word if is_marked else word)
+    return found
+
+
+def language_mark(size_t number):
+    """Return the text before the words of a language in a dictionary."""
+    cdef const rag_language *one = rag_language_at(number)
+    return "" if number == 0 or one == NULL else one.code.decode() + ":"
+
+
 cdef class Phrase:
     """Find the words of a phrase side by side in texts. Words are parts, as words() returns them;
-    they are compared by their terms, stop words, which have none, by themselves."""
+    they are compared by their terms, stop words, which have none, by themselves. Texts and words
+    are those of one language."""
 
     cdef rag_phrase *phrase
     cdef Asker asker
     cdef list words
+    cdef size_t language
     cdef bint is_used
 
-    def __cinit__(self, Asker asker not None, words):
-        self.asker, self.words = asker, list(words)
+    def __cinit__(self, Asker asker not None, words, size_t language=0):
+        self.asker, self.words = asker, language_words(words, language)
+        self.language = language
         self.begin()
 
     def __dealloc__(self):
@@ -543,7 +639,8 @@ cdef class Phrase:
         cdef list kept = []
         cdef size_t size
         cdef const uint8_t *at
-        cdef rag_phrase *phrase = rag_phrase_new(self.asker.rules & RAG_STRIP_ACCENTS)
+        cdef rag_phrase *phrase = rag_phrase_new(self.asker.rules & RAG_STRIP_ACCENTS,
+                                                 self.language)
         if phrase == NULL:
             raise MemoryError
         rag_phrase_free(self.phrase)
@@ -656,18 +753,24 @@ cdef class Lexicon:
     def posting_count(self):
         return self.info.postings
 
+    def languages(self, where=None):
+        """Return the numbers of the languages of rows (uint64 words, one bit per row), or of all,
+        without English."""
+        cdef rag_fault fault
+        cdef uint32_t found = 0
+        cdef list kept = []
+        cdef const uint64_t *filter = self.bits(where, kept)
+        if self.analysis.languages:
+            check(rag_lexicon_languages(self.lexicon, filter, &found, &fault), &fault)
+        return numbers_of(found)
+
     @property
     def asker(self):
         """The Asker of this analysis, made on first use; segments of one file may share it."""
         with critical_section(self):  # for free-threaded Python
             if self.asked is None:
-                self.asked = Asker(self.analysis)
+                self.asked = Asker(self.analysis, self.languages())
             return self.asked
-
-    @asker.setter
-    def asker(self, asker):
-        with critical_section(self):
-            self.asked = asker
 
     def queries(self, texts):
         return self.asker.queries(texts)
@@ -900,14 +1003,15 @@ cdef class Lexicon:
 
 cdef class Lexicons:
     """The lexicons of a file's segments, searched as one: (lexicon, live rows as uint64 words or
-    None, first row) for each, in order of first row."""
+    None, first row) for each, in order of first row; texts become queries by the Asker."""
 
     cdef rag_lexical_leg *legs
     cdef size_t leg_count
     cdef list lexicons, alive, segments
     cdef rag_lexical_stats stats
+    cdef Asker asker
 
-    def __cinit__(self, segments):
+    def __cinit__(self, segments, Asker asker=None):
         cdef Lexicon lexicon
         self.lexicons, self.alive, self.segments = [], [], []
         self.legs = <rag_lexical_leg *>calloc(len(segments) or 1, sizeof(rag_lexical_leg))
@@ -924,6 +1028,7 @@ cdef class Lexicons:
             self.stats.rows += rows
             self.stats.total_length += length
         lexicon = self.lexicons[0]
+        self.asker = lexicon.asker if asker is None else asker
         self.stats.k1, self.stats.b = lexicon.info.k1, lexicon.info.b
 
     def __dealloc__(self):
@@ -932,12 +1037,11 @@ cdef class Lexicons:
     def queries(self, texts, terms=()):
         """Return Queries with the statistics of all segments' live rows; `terms` require a single
         text."""
-        cdef Lexicon first = self.lexicons[0]
         cdef Queries queries
         if terms:
-            queries = first.asker.queries_with(texts[0], terms)
+            queries = self.asker.queries_with(texts[0], terms)
         else:
-            queries = first.queries(texts)
+            queries = self.asker.queries(texts)
         self.count(queries)
         return queries
 
@@ -945,7 +1049,8 @@ cdef class Lexicons:
         """Return Queries with their own field weights, the main field's first: all statistics equal
         those of a file built with these weights."""
         cdef Lexicon first = self.lexicons[0]
-        queries = first.asker.queries_with(texts[0], terms) if terms else first.queries(texts)
+        queries = (self.asker.queries_with(texts[0], terms) if terms
+                   else self.asker.queries(texts))
         total = first.analysis.reweighed(self.stats.total_length, self.field_lengths(), weights)
         queries.weigh(weights, self.stats.rows, total, self.stats.k1, self.stats.b)
         self.count(queries)
@@ -1154,9 +1259,13 @@ cdef class Frequencies:
     @property
     def asker(self):
         """The Asker of this analysis, made on first use."""
+        cdef rag_fault fault
+        cdef uint32_t found = 0
         with critical_section(self):  # for free-threaded Python
             if self.asked is None:
-                self.asked = Asker(self.analysis)
+                if self.analysis.languages:
+                    check(rag_frequencies_languages(&self.frequencies, &found, &fault), &fault)
+                self.asked = Asker(self.analysis, numbers_of(found))
             return self.asked
 
     def terms(self, text):

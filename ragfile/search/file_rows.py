@@ -322,9 +322,9 @@ class FileRows(StoredRows):
         return self.lexicon.analysis if self.has_bm25 else None
 
     @property
-    def lexicon(self) -> _core.Lexicon:
+    def lexicon(self) -> exact_retrievers.LiveDictionary:
         """The dictionary that turns words into terms, as the index does."""
-        return self.searched("rag.terms")[0].lexicon
+        return self.searched("rag.terms").dictionary
 
     def _weights(
         self, segments: exact_retrievers.Segments, fields: FieldWeights | None

@@ -24,6 +24,7 @@ from ragfile import _core
 from ragfile.file import prefetch
 from ragfile.file.row_sets import RowSet
 from ragfile.ground.cancellation import steps
+from ragfile.search import question_terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -44,9 +45,12 @@ SPELLED = re.compile(r"(.+?)(?:(\*)|~([12]?))$", re.DOTALL)
 
 
 class Sign(NamedTuple):
-    """A condition on rows: they contain all of some terms, any of them, or words side by side; or they do not."""
+    """A condition on rows: they contain a word, any of some terms, or words side by side; or they do not.
 
-    kind: Literal["all", "any", "phrase"]
+    The marks of a word are its terms in each language of the file, those of one separated by spaces.
+    """
+
+    kind: Literal["word", "any", "phrase"]
     marks: tuple[str, ...]
     is_excluded: bool = False
 
@@ -122,7 +126,7 @@ def _take_word(reader: _SyntaxReader, parsed: Parsed, sign: str, word: str) -> N
     if sign:
         marks = reader.terms(word) if terms is None else terms
         if marks or terms is not None:  # stop words are in no index
-            kind: Literal["all", "any"] = "all" if terms is None else "any"
+            kind: Literal["word", "any"] = "word" if terms is None else "any"
             parsed.signs.append(Sign(kind, tuple(marks), sign == "-"))
     if sign == "-":
         return
@@ -143,16 +147,23 @@ class _SyntaxReader:
         return folded(self.lexicon, text)
 
     def terms(self, word: str) -> list[str]:
-        """Return the terms of a word; identifiers have several."""
-        return [term for term, _ in self.lexicon.terms(word)]
+        """Return the terms of a word in each language, separated by spaces: identifiers have several."""
+        forms = question_terms.word_forms(self.lexicon, word)
+        return list(dict.fromkeys(" ".join(terms) for terms in forms if terms))
 
     def spelled(self, word: str, star: str | None, edits: str | None) -> list[str] | None:
         """Return the commonest terms that begin with a word or are spelled nearly so; None if it is not a single word."""
-        parts = self.folded(word)
+        parts = folded(self.lexicon, word)
         if len(parts) != 1:
             return None
         found: dict[str, int] = {}
-        for one in {parts[0], *self.lexicon.asker.terms_of(parts)} - {""}:
+        asker = self.lexicon.asker
+        words = [
+            one
+            for language in (0, *asker.numbers)
+            for one in in_language(self.lexicon, parts, language)
+        ]
+        for one in {*words, *asker.terms_of(words)} - {""}:
             found |= self.base.spelled(one, 0 if star else int(edits or 1))
         return sorted(found, key=lambda term: (-found[term], term))[:WIDEST]
 
@@ -162,8 +173,15 @@ def folded(lexicon: Dictionary, text: str) -> list[str]:
 
     Parts of identifiers are left out, because they would separate neighbours.
     """
-    strip = lexicon.analysis.strip_accents
+    strip = lexicon.analysis.strip_accents and not lexicon.analysis.languages
     return [word for word, is_whole in _core.words(text, strip_accents=strip) if not is_whole]
+
+
+def in_language(lexicon: Dictionary, words: Iterable[str], language: int) -> list[str]:
+    """Return folded words as those of a language of the file, by its number."""
+    if language or not lexicon.analysis.strip_accents:
+        return _core.language_words(words, language)
+    return [next(iter(_core.words(word, strip_accents=True)), (word,))[0] for word in words]
 
 
 # ------------------------------------------------------------------------------------------ rows
@@ -207,8 +225,8 @@ class _RowFinder:
         """Return the rows of a sign, whether it is excluded or not."""
         if sign.kind == "phrase":
             return self.phrase(sign.marks)
-        if sign.kind == "all":
-            return [_with_all(segment, sign.marks) for segment in self.segments]
+        if sign.kind == "word":
+            return [_with_word(segment, sign.marks) for segment in self.segments]
         return [_with_any(segment, sign.marks) for segment in self.segments]
 
     def phrase(self, words: Phrase) -> list[Words]:
@@ -222,8 +240,18 @@ class _RowFinder:
 
     def _looked_up(self, words: list[str]) -> list[Words]:
         asker = self.rows.lexicon.asker
-        terms = asker.terms_of(words)
-        marks = [(term or word, not term) for term, word in zip(terms, words, strict=True)]
+        found = self._in_language(words, 0)
+        for language in asker.numbers:
+            for held, more in zip(found, self._in_language(words, language), strict=True):
+                held |= more
+        return found
+
+    def _in_language(self, words: list[str], language: int) -> list[Words]:
+        """Return the rows with a phrase by the terms of one language, which only its rows have."""
+        asker = self.rows.lexicon.asker
+        marked = in_language(self.rows.lexicon, words, language)
+        terms = asker.terms_of(marked)
+        marks = [(term or word, not term) for term, word in zip(terms, marked, strict=True)]
         if len(words) == 1 and terms[0]:  # found in all fields, like a word with a plus
             return [_with_any(segment, terms) for segment in self.segments]
         prefetch.positions(self.segments, marks)
@@ -233,7 +261,7 @@ class _RowFinder:
             if segment.has("rag.positions") and segment.positions is not None:
                 found.append(segment.positions.phrase(marks))
                 continue
-            phrase = phrase or _core.Phrase(asker, words)
+            phrase = phrase or _core.Phrase(asker, words if language else marked, language)
             found.append(_read_texts(segment, phrase, _with_all(segment, filter(None, terms))))
         return found
 
@@ -243,6 +271,14 @@ def _with_any(segment: RowSegment, terms: Iterable[str]) -> Words:
     if not segment.has("rag.terms"):
         return np.zeros((segment.rows + 63) // 64, np.uint64)
     return segment.lexicon.marked(terms)
+
+
+def _with_word(segment: RowSegment, forms: Iterable[str]) -> Words:
+    """Return the rows of a segment that contain all terms of a word in one of its languages."""
+    found = np.zeros((segment.rows + 63) // 64, np.uint64)
+    for terms in forms:
+        found |= _with_all(segment, terms.split(" "))
+    return found
 
 
 def _with_all(segment: RowSegment, terms: Iterable[str]) -> Words:

@@ -29,15 +29,54 @@ class TermPlace(NamedTuple):
 
 
 def term_places(lexicon: Dictionary, text: str) -> list[TermPlace]:
-    """Return the terms of a text in order, without stop words."""
+    """Return the terms of a text in order, without stop words.
+
+    The text can be in any language of the file: a word has a term of each.
+    """
+    return _all_places(lexicon, text, True)
+
+
+def asked_places(lexicon: Dictionary, question: str) -> list[TermPlace]:
+    """Return the terms of a question in order, without the single characters of longer words."""
+    return _all_places(lexicon, question, False)
+
+
+def _all_places(lexicon: Dictionary, text: str, clusters: bool) -> list[TermPlace]:
+    each = [_places(lexicon, text, number, clusters) for number in (0, *lexicon.asker.numbers)]
+    if len(each) == 1:
+        return [place for place in each[0] if place.term]
+    return [
+        place
+        for of_word in zip(*each, strict=True)
+        for place in dict.fromkeys(of_word)
+        if place.term
+    ]
+
+
+def asked_terms(lexicon: Dictionary, question: str) -> set[str]:
+    """Return the terms of a question, without the single characters of longer words."""
+    return {place.term for place in asked_places(lexicon, question)}
+
+
+def word_forms(lexicon: Dictionary, text: str) -> list[tuple[str, ...]]:
+    """Return the distinct terms of a text in each language of the file, without stop words."""
+    each = (_places(lexicon, text, number, False) for number in (0, *lexicon.asker.numbers))
+    return [tuple(dict.fromkeys(place.term for place in places if place.term)) for places in each]
+
+
+def _places(lexicon: Dictionary, text: str, language: int, clusters: bool) -> list[TermPlace]:
+    """Return the words of a text with their terms in a language, "" for a stop word."""
     how = lexicon.analysis
-    found = _core.word_places(text, strip_accents=how.strip_accents, pieces=how.pieces)
+    strip = how.strip_accents and language == 0
+    clusters = clusters and bool(how.clusters)
+    found = _core.word_places(text, strip_accents=strip, pieces=how.pieces, clusters=clusters)
     parts = dict.fromkeys(word for word, is_whole, _, _ in found if not is_whole)
-    terms = dict(zip(parts, lexicon.asker.terms_of(parts), strict=True))
-    named = (
-        (word if is_whole else terms[word], start, end) for word, is_whole, start, end in found
-    )
-    return [TermPlace(*place) for place in named if place[0]]
+    named = lexicon.asker.terms_of(_core.language_words(parts, language))
+    terms = dict(zip(parts, named, strict=True))
+    return [
+        TermPlace(word if is_whole else terms[word], start, end)
+        for word, is_whole, start, end in found
+    ]
 
 
 class QuestionTerms(NamedTuple):
@@ -70,7 +109,7 @@ def question_terms(rows: SearchedRows, question: str) -> QuestionTerms:
     """Return the terms of a question as the index has them, or else its stems, all of the same weight."""
     if not rows.has_bm25:
         return plain_terms(question)
-    found = _claims(question, _parts(term_places(rows.lexicon, question)))
+    found = _claims(question, _parts(asked_places(rows.lexicon, question)))
     weights = _weights(rows, question, found) if found else {}
 
     def places(text: str) -> list[TermPlace]:

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragfile import _core
+    from ragfile.file.exact_retrievers import LiveDictionary
     from ragfile.file.passages import Passages
     from ragfile.file.row_segment import RowSegment, StoredDocument
     from ragfile.file.stored_rows import RowPlace
@@ -36,7 +37,7 @@ Selection: TypeAlias = Any  # each kind of rows has its own
 """The rows that a question may find: a result of `select`, which only the same rows can read."""
 
 
-Dictionary: TypeAlias = "_core.Lexicon | _core.Frequencies"
+Dictionary: TypeAlias = "LiveDictionary | _core.Frequencies"
 """The terms of a BM25 index: those of a file, or of a dataset."""
 
 

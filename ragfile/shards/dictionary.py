@@ -85,6 +85,7 @@ class Dictionary:
             counts = [sum(parts) for parts in zip([0] * len(terms), *each, strict=True)]
             found.update(zip((term for term, _ in terms), counts, strict=True))
         queries.set_df(found)
+        queries.join()
 
     def statistics_of(
         self, query: str, fields: FieldWeights | None = None, notes: Notes | None = None

@@ -198,8 +198,9 @@ class Whole:
     def of(self, query: str) -> Statistics:
         """Return the statistics with the frequencies of a question's terms."""
         assert self.frequencies is not None
-        terms = [term for term, _ in self.queries([query]).terms()[0]]
-        return replace(self.stats, df={term: self.frequencies.df(term) for term in terms})
+        queries = self.queries([query])
+        counts = zip(queries.terms()[0], queries.frequencies()[0], strict=True)
+        return replace(self.stats, df={term: rows for (term, _), rows in counts})
 
     def moments(self, vector: Vector) -> tuple[float, float]:
         """Return (mean, deviation) of a question's scores over the sample."""

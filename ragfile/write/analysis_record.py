@@ -11,7 +11,8 @@ from ragfile.ingest.analysis import PAGE_FIELDS, Analysis
 if TYPE_CHECKING:
     from typing import Any
 
-UNRECORDED = Analysis(positions=False)  # of a file without rows that records none
+# Of a file without rows that records none.
+UNRECORDED = Analysis(accents="keep", positions=False, languages=False, clusters=False)
 # Of new files. A title from front matter is only in the header path, which BM25 therefore reads.
 PAGES = Analysis(fields=PAGE_FIELDS)
 

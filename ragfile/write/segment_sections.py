@@ -284,7 +284,7 @@ class SegmentSections:
         if self.keywords is not None:
             self.keywords.add(contents)
         if self.lexicon is not None:
-            self._index(self.lexicon, entry, rows, contents)
+            self._index(self.lexicon, entry, rows, text, contents)
 
     @staticmethod
     def _add_to_columns(columns: _core.ColumnsBuilder, shared: bytes, own: list[bytes]) -> None:
@@ -305,21 +305,28 @@ class SegmentSections:
 
     def _index(
         self, lexicon: _core.LexicalBuilder, entry: StagedDocument, rows: list[tuple[int, ...]],
-        contents: list[bytes],
+        text: bytes, contents: list[bytes],
     ) -> None:  # fmt: skip
         """Add the chunks of a document to BM25, as UTF-8 or as a tuple of their fields' UTF-8."""
         if entry.is_carried:
             _check_utf8(contents)
+        language = self._language(text, contents)
         names = [] if self.analysis is None else [name for name, _ in self.analysis.fields]
         if names == ["text"] or not contents:
-            lexicon.add(contents)
+            lexicon.add(contents, language)
             return
         fields = self._fields(entry, [row[6:] for row in rows])
         others = iter(fields)
         by_name = [contents if name == "text" else next(others) for name in names]
-        lexicon.add(list(zip(*by_name, strict=True)))
+        lexicon.add(list(zip(*by_name, strict=True)), language)
         for number, own in self.own_fields:
-            own.add([text or b"" for text in by_name[number]])
+            own.add([each or b"" for each in by_name[number]], language)
+
+    def _language(self, text: bytes, contents: list[bytes]) -> int:
+        """Return the number of the language of a document, by its text, or else by its chunks."""
+        if self.analysis is None or not self.analysis.languages:
+            return 0
+        return _core.language_of(text or b"\n".join(contents))
 
     def _fields(
         self, entry: StagedDocument, rows: list[tuple[int, ...]]

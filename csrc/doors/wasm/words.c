@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "ragfile/fusion.h"
+#include "ragfile/languages.h"
 #include "doors/wasm/wasm.h"
 #include "shared/fail.h"
 #include "text/bm25.h"
@@ -105,11 +106,64 @@ EXPORT(words_config) int words_config(uint32_t segment, const uint8_t **config, 
 
 enum { VOCABULARY_MOST = 1 << 17, LENGTHS_MOST = 64 << 10 };
 
-/* Set the query; rules are those of rag_analyze. Return the words without a term yet, each followed
- * by a NUL. */
+/* Set a bit for each language of the file's live rows. */
+EXPORT(words_languages) int words_languages(uint32_t *found) {
+    enum rag_status status = RAG_OK;
+    *found = 0;
+    for (size_t s = 0; s < leg_count; s++) {
+        uint32_t some = 0;
+        const enum rag_status one =
+            rag_lexicon_languages(legs[s].lexicon, legs[s].alive, &some, &fault);
+        if (one != RAG_OK && one != RAG_SOURCE) return (int)one;
+        if (one != RAG_OK) status = one;
+        *found |= some;
+    }
+    return (int)status;
+}
+
+static size_t put_text(uint8_t *out, size_t room, size_t used, const char *text, char end) {
+    const size_t size = strlen(text);
+    if (used + size + 1 <= room) {
+        memcpy(out + used, text, size);
+        out[used + size] = (uint8_t)end;
+    }
+    return used + size + 1;
+}
+
+/* Write a line for each language: code, stemmer, number of the rule for accents, letters and stop
+ * words, separated by tabs. Return the size needed. */
+EXPORT(words_language_table) size_t words_language_table(uint8_t *out, size_t room) {
+    size_t used = 0;
+    const struct rag_language *one;
+    for (size_t i = 0; (one = rag_language_at(i)) != NULL; i++) {
+        const char accents[] = {(char)('0' + one->accents), 0};
+        used = put_text(out, room, used, one->code, '\t');
+        used = put_text(out, room, used, one->stemmer, '\t');
+        used = put_text(out, room, used, accents, '\t');
+        used = put_text(out, room, used, one->letters, '\t');
+        used = put_text(out, room, used, one->stop_words, '\n');
+    }
+    return used;
+}
+
+/* Add the words of the query as those of each language of a set, beside English. */
+static enum rag_status ask_languages(const uint8_t *text, size_t size, unsigned rules,
+                                     uint32_t among) {
+    enum rag_status status = RAG_OK;
+    for (uint32_t left = among; left && status == RAG_OK; left &= left - 1)
+        status = rag_queries_also(queries, vocabulary, text, size, rules,
+                                  (size_t)__builtin_ctz(left), &fault);
+    if (!among || status != RAG_OK) return status;
+    const size_t sure = rag_language_asked(text, size, among | 1);
+    if (sure != RAG_LANGUAGE_UNSURE) rag_queries_sure(queries, sure);
+    return RAG_OK;
+}
+
+/* Set the query; rules are those of rag_analyze, `among` the languages of the file. Return the
+ * words without a term yet, each followed by a NUL. */
 EXPORT(words_ask)
-int words_ask(const uint8_t *text, size_t size, unsigned rules, const uint8_t **pending,
-              size_t *pending_size) {
+int words_ask(const uint8_t *text, size_t size, unsigned rules, uint32_t among,
+              const uint8_t **pending, size_t *pending_size) {
     if (queries) rag_queries_free(queries);
     if (rag_vocabulary_size(vocabulary) > VOCABULARY_MOST) {
         rag_vocabulary_free(vocabulary);
@@ -117,7 +171,8 @@ int words_ask(const uint8_t *text, size_t size, unsigned rules, const uint8_t **
     }
     queries = rag_queries_new();
     if (!queries || !vocabulary) return (int)rag_fail(&fault, RAG_MEMORY, 0, "no memory");
-    const enum rag_status status = rag_queries_add(queries, vocabulary, text, size, rules, &fault);
+    enum rag_status status = rag_queries_add(queries, vocabulary, text, size, rules, &fault);
+    if (status == RAG_OK) status = ask_languages(text, size, rules, among);
     if (status == RAG_OK) *pending = rag_vocabulary_pending(vocabulary, pending_size);
     return (int)status;
 }
@@ -228,6 +283,8 @@ EXPORT(words_weights) int words_weights(double *weights) {
 
 EXPORT(words_segments) size_t words_segments(void) { return leg_count; }
 
+enum { WORD_DENSE_BIT = 8 }; /* of a kind: the word is of a script without spaces */
+
 struct word_list {
     uint8_t *out;
     size_t room, used;
@@ -235,8 +292,9 @@ struct word_list {
 
 static void add_word(void *context, const struct rag_word *word) {
     struct word_list *list = context;
-    const uint32_t record[] = {(uint32_t)word->from, (uint32_t)word->to, (uint32_t)word->kind,
-                               (uint32_t)word->size};
+    const uint32_t dense = rag_word_is_dense(word->bytes, word->size) ? WORD_DENSE_BIT : 0;
+    const uint32_t record[] = {(uint32_t)word->from, (uint32_t)word->to,
+                               (uint32_t)word->kind | dense, (uint32_t)word->size};
     const size_t size = sizeof record + (word->size + 3) / 4 * 4;
     if (list->used + size <= list->room) {
         memcpy(list->out + list->used, record, sizeof record);

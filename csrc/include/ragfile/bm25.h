@@ -33,6 +33,8 @@ struct rag_lexical_builder *rag_lexical_builder_new(double k1, double b, unsigne
                                                     size_t memory, struct rag_spill spill);
 void rag_lexical_builder_free(struct rag_lexical_builder *builder);
 struct rag_vocabulary *rag_lexical_builder_vocabulary(struct rag_lexical_builder *builder);
+/* The language of the texts that follow, by its number (languages.h); at first 0. */
+void rag_lexical_builder_language(struct rag_lexical_builder *builder, size_t language);
 /* Adds a text to the current row; each of its words counts `weight` times. Phrases are found in the
  * placed texts of a row. */
 enum rag_status rag_lexical_builder_text(struct rag_lexical_builder *builder, const uint8_t *text,
@@ -88,8 +90,8 @@ enum rag_status rag_lexicon_length(const struct rag_lexicon *lexicon, const uint
                                    uint64_t *total, struct rag_fault *fault);
 
 /* One distinct term of a query, in order of first occurrence. `count` is its frequency in the
- * query; `df` the number of live rows of the whole file that contain it, or 0 to use the
- * segment's own. */
+ * query, in 1 / RAG_SHARE (words.h); `df` the number of live rows of the whole file that contain
+ * it, or 0 to use the segment's own. */
 struct rag_query_term {
     const uint8_t *bytes;
     uint32_t size, count;
@@ -122,6 +124,9 @@ enum rag_status rag_lexicon_beginning(const struct rag_lexicon *lexicon, const u
 enum rag_status rag_lexicon_near(const struct rag_lexicon *lexicon, const uint8_t *word,
                                  size_t count, unsigned edits, rag_count_sink *sink, void *context,
                                  struct rag_fault *fault);
+/* Sets a bit for the number of each language (languages.h) of the rows in `where`, or of all. */
+enum rag_status rag_lexicon_languages(const struct rag_lexicon *lexicon, const uint64_t *where,
+                                      uint32_t *found, struct rag_fault *fault);
 /* Sets the bits of the rows that contain a term. `rows` has a bit for each row. */
 enum rag_status rag_lexicon_mark(const struct rag_lexicon *lexicon, const uint8_t *term,
                                  size_t size, uint64_t *rows, struct rag_fault *fault);
@@ -152,6 +157,14 @@ void rag_queries_free(struct rag_queries *queries);
 enum rag_status rag_queries_add(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
                                 const uint8_t *text, size_t size, unsigned rules,
                                 struct rag_fault *fault);
+/* Adds the words of the last query again, as those of another language of the file: a term counts
+ * as often as in the language where it occurs most. */
+enum rag_status rag_queries_also(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
+                                 const uint8_t *text, size_t size, unsigned rules, size_t language,
+                                 struct rag_fault *fault);
+/* Names the language of the last query, after it was added: its stop words are left out of all
+ * languages. */
+void rag_queries_sure(struct rag_queries *queries, size_t language);
 /* Adds a term, unchanged, to the query that was added last. */
 enum rag_status rag_queries_whole(struct rag_queries *queries, struct rag_vocabulary *vocabulary,
                                   const uint8_t *term, size_t size, struct rag_fault *fault);
@@ -161,6 +174,11 @@ enum rag_status rag_queries_finish(struct rag_queries *queries,
 /* The terms of query i, and their number in *count. The caller may set `df` in place. */
 struct rag_query_term *rag_queries_terms(const struct rag_queries *queries, size_t i,
                                          size_t *count);
+
+/* Adds to the df of each term those of its word's terms in other languages: rows are in one
+ * language, so the sum counts the rows with the word. Call once after df is set; the functions
+ * below that count have called it. */
+void rag_queries_join(struct rag_queries *queries);
 
 /* Searches one lexicon with all queries on up to `threads` threads; rows and scores are
  * [queries][k]. `filters`, if not NULL, replaces `where`. */

@@ -24,7 +24,10 @@ enum rag_status rag_frequencies_find(const struct rag_frequencies *frequencies, 
 enum rag_status rag_frequencies_place(const struct rag_frequencies *frequencies,
                                       const uint8_t *term, size_t size, uint64_t *at,
                                       uint64_t *bytes);
-/* Like rag_lexicon_beginning and rag_lexicon_near. */
+/* Of the whole collection; like rag_lexicon_languages, rag_lexicon_beginning and
+ * rag_lexicon_near. */
+enum rag_status rag_frequencies_languages(const struct rag_frequencies *frequencies,
+                                          uint32_t *found, struct rag_fault *fault);
 enum rag_status rag_frequencies_beginning(const struct rag_frequencies *frequencies,
                                           const uint8_t *prefix, size_t count, rag_count_sink *sink,
                                           void *context, struct rag_fault *fault);

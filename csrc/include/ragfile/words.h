@@ -12,18 +12,25 @@ struct rag_word {
     const uint8_t *bytes; /* folded UTF-8 of 1 to 255 bytes, valid for any input */
     size_t size;
     int kind;
+    uint16_t share;  /* its weight in a question, in 1 / RAG_SHARE */
     size_t from, to; /* the range of the text that it was made from */
 };
 typedef void rag_word_sink(void *context, const struct rag_word *word);
 
 /* Optional rules of the analysis, combined with |. RAG_PIECES (rag-words-2) splits a part such
- * as getPodStatus, and emits get, pod and status as parts, too. */
-enum { RAG_STRIP_ACCENTS = 1, RAG_PIECES = 2 };
+ * as getPodStatus, and emits get, pod and status as parts, too. RAG_CLUSTERS (rag-words-3) also
+ * gives the single characters of scripts without spaces, as wholes, and lets these and their pairs
+ * count less in questions than words. */
+enum { RAG_STRIP_ACCENTS = 1, RAG_PIECES = 2, RAG_CLUSTERS = 4 };
+enum { RAG_SHARE = 256, RAG_CLUSTER_SHARE = 85, RAG_PAIR_SHARE = 32 };
 
 /* Calls sink for each word of a text, in the order in which their parts begin; a whole follows
  * its parts. A word's bytes are valid until sink returns. */
 void rag_analyze(const uint8_t *text, size_t size, unsigned rules, rag_word_sink *sink,
                  void *context);
+
+/* True for a word of a script without spaces. */
+bool rag_word_is_dense(const uint8_t *word, size_t size);
 
 /* Calls sink for each word of a lower-case text whose first two bytes are set in `heads`, a bit
  * map of 65,536 pairs: bit 256 * first + second, where second is 0 for a word of one byte.
@@ -49,11 +56,12 @@ enum rag_status rag_vocabulary_resolve(struct rag_vocabulary *vocabulary, const 
 size_t rag_vocabulary_size(const struct rag_vocabulary *vocabulary);
 
 /* Finds the texts that have the words of a phrase side by side, compared by their terms; stop
- * words, which have none, by themselves. Pass the words of the phrase, folded as rag_analyze
- * returns them; then, batch by batch, pass texts, resolve the pending words of the vocabulary, and
- * find sets one byte for each text of the batch. One thread. */
+ * words, which have none, by themselves. Texts are read as those of a language (languages.h). Pass
+ * the words of the phrase, folded as rag_analyze returns them, with the mark of the language; then,
+ * batch by batch, pass texts, resolve the pending words of the vocabulary, and find sets one byte
+ * for each text of the batch. One thread. */
 struct rag_phrase;
-struct rag_phrase *rag_phrase_new(unsigned rules);
+struct rag_phrase *rag_phrase_new(unsigned rules, size_t language);
 void rag_phrase_free(struct rag_phrase *phrase);
 struct rag_vocabulary *rag_phrase_vocabulary(struct rag_phrase *phrase);
 enum rag_status rag_phrase_word(struct rag_phrase *phrase, const uint8_t *bytes, size_t size,

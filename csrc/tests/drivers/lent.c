@@ -300,8 +300,8 @@ static void ask_words(const struct opened *o) {
     if (well(rag_lexicon_block(l, 0, block, &size, &fault))) {
         size_t count = 0;
         for (; count < 4 && at < size; at += query[count++].size + 1)
-            query[count] =
-                (struct rag_query_term){block + at, (uint32_t)strlen((char *)block + at), 1, 0};
+            query[count] = (struct rag_query_term){block + at, (uint32_t)strlen((char *)block + at),
+                                                   RAG_SHARE, 0};
         for (size_t i = 0; i < count; i++) ask_term(l, query[i].bytes, query[i].size);
         ask_ranking(l, query, count);
         ask_batch(l, query, count);

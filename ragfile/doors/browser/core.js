@@ -117,7 +117,8 @@ export class Core {
     for (const end = at + size; at < end;) {
       const [from, to, kind, length] = new Uint32Array(this.exports.memory.buffer, at, 4);
       const word = decoded(this.bytes.subarray(at + 16, at + 16 + length)) ?? "";
-      found.push({ word, whole: kind === 1, start: places[from], end: places[to] });
+      const [whole, dense] = [(kind & 7) === 1, kind > 7];
+      found.push({ word, whole, dense, start: places[from], end: places[to] });
       at += 16 + ((length + 3) & ~3);
     }
     return found;

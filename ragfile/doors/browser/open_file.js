@@ -544,7 +544,24 @@ export class Archive {
         decoded(core.taken(core.view.getUint32(at, true), core.view.getUint32(size, true))) ?? ""
       );
     });
-    this.analysis = await analysisOf(config);
+    this.analysis = await analysisOf(
+      config,
+      async () => {
+        const bits = await core.withRoom([4], async (at) => {
+          await core.call("words_languages", at);
+          return core.view.getUint32(at, true);
+        });
+        return [...Array(32).keys()].filter((number) => (bits >>> number) & 1);
+      },
+      () => {
+        const size = core.exports.words_language_table(0, 0);
+        const at = core.allocate(size);
+        core.exports.words_language_table(at, size);
+        const lines = decoded(core.bytes.slice(at, at + size)).split("\n");
+        core.exports.release(at);
+        return lines;
+      },
+    );
     return this.analysis;
   }
 }

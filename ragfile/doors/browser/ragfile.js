@@ -5,6 +5,7 @@
 as ragfile/knowledge_base.py does it. The scores, and all that decides which rows have which, come
 from the C core; so rows, order and score bits are those of the Python package. */
 
+import { CLUSTERS, marked } from "./analysis.js";
 import { Archive, putRows, rowsAt } from "./open_file.js";
 import { beside, fetched } from "./package_files.js";
 import { Question, atMost } from "./retrieval.js";
@@ -142,13 +143,17 @@ export class RagFile extends Archive {
       const text = Number.isInteger(passage) ? (await this.textsOf([passage]))[0] : passage;
       if (typeof text !== "string")
         throw new ArgumentError("highlights takes a row, or the text of a passage");
-      const { rules, terms } = await this.lexical();
-      const placed = async (of) => {
-        const found = await this.wordsOf(of, rules);
-        const stems = terms(found.map(({ word }) => word));
-        return found.map((one, i) => ({ ...one, term: one.whole ? one.word : stems[i] }));
+      const { readings, terms } = await this.lexical();
+      const placed = async (of, without = 0) => {
+        const all = [];
+        for (const { rules, mark } of readings) {
+          const found = await this.wordsOf(of, rules & ~without);
+          const stems = terms(found.map((one) => marked(one, mark)));
+          all.push(...found.map((one, i) => ({ ...one, term: one.whole ? one.word : stems[i] })));
+        }
+        return all;
       };
-      const [words, there] = [await placed(question), await placed(text)];
+      const [words, there] = [await placed(question, CLUSTERS), await placed(text)];
       const asked = new Set(words.map(({ term }) => term).filter(Boolean));
       return spans(there.filter(({ term }) => asked.has(term)));
     });
@@ -168,15 +173,19 @@ export class RagFile extends Archive {
   async termsAsked(question) {
     if (!this.hasLive("rag.terms")) 
       return { weights: new Map(), words: new Map(), places: () => [] };
-    const { rules, terms } = await this.lexical();
+    const { readings, terms } = await this.lexical();
     const known = new Map(); // word -> term
     const termOf = (word) => known.get(word) ?? known.set(word, terms([word])[0]).get(word);
-    const places = (text) =>
-      this.unitWords(text, rules)
-        .map(({ word, whole, start, end }) => ({ term: whole ? word : termOf(word), start, end }))
-        .filter(({ term }) => term);
+    const read = (text, { rules, mark }, without) =>
+      this.unitWords(text, rules & ~without).map((one) => ({
+        term: one.whole ? one.word : termOf(marked(one, mark)),
+        start: one.start,
+        end: one.end,
+      }));
+    const places = (text, without = 0) =>
+      byWord(readings.map((one) => read(text, one, without))).filter(({ term }) => term);
     await this.ask(question);
-    return { ...termsOf(question, places(question), await this.rarities()), places };
+    return { ...termsOf(question, places(question, CLUSTERS), await this.rarities()), places };
   }
 
   // --------------------------------------------------------------------------------------- words ---
@@ -248,11 +257,11 @@ export class RagFile extends Archive {
 
   /** Makes the core's question this text's terms. */
   async ask(text) {
-    const { rules, terms } = await this.lexical();
+    const { rules, among, terms } = await this.lexical();
     const { core } = this;
     await core.withText(text, (at, size) =>
       core.withRoom([4, 4], async (place, count) => {
-        await core.call("words_ask", at, size, rules, place, count);
+        await core.call("words_ask", at, size, rules, among, place, count);
         const [from, length] = [core.view.getUint32(place, true), core.view.getUint32(count, true)];
         const words = length ? core.string0(from, length) : [];
         const known = encoded(
@@ -622,4 +631,13 @@ function found(core, rows, scores, count) {
 /** The scores that a passage has: of one without a vector, that by words. */
 function known(scores) {
   return Object.fromEntries(Object.entries(scores).filter(([, score]) => !Number.isNaN(score)));
+}
+
+/** The places of words by several readings, word by word, each term of a word once. */
+function byWord(readings) {
+  if (readings.length === 1) return readings[0];
+  return readings[0].flatMap((_, i) => {
+    const terms = new Map(readings.map((places) => [places[i].term, places[i]]));
+    return [...terms.values()];
+  });
 }

@@ -1,7 +1,7 @@
 """Write a static site: a file, and a page that searches it in the browser.
 
     index.html, app.js …    the web page (ragfile/doors/server/page), without its server features
-    ragfile/                the core as WebAssembly, its modules, the stemmer of the file's language;
+    ragfile/                the core as WebAssembly, its modules, the stemmers of the file's languages;
                             modules are bundled to keep the requests of a first visit few
     NAME.ragfile            the file, byte for byte
     site.json               the settings of backend.js: the file's URL and title
@@ -25,6 +25,7 @@ from ragfile.doors.server.facets import facets_of
 from ragfile.doors.site.bundle_js import joined
 from ragfile.errors import FormatError
 from ragfile.ground.atomic_replace import replacing
+from ragfile.ingest.languages import languages
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.opener import open as open_file
 from ragfile.types import Metadata, StrPath
@@ -70,9 +71,9 @@ def site(
         if not isinstance(opened, KnowledgeBase):
             raise FormatError(f"{source}: a site is made of a 1.0 file: convert it first")
         about = _about(opened, source, title or source.stem, meaning, offline)
-        stemmer = _stemmer(opened)
+        stemmers = _stemmers(opened)
     _prepare(folder)
-    made = _page(folder, about["name"]) + _modules(folder, stemmer)
+    made = _page(folder, about["name"]) + _modules(folder, stemmers)
     if about["model"]:
         made.append(_copied(DATA / MODEL, folder / "ragfile" / MODEL))
     made.append(_copied(source, folder / about["file"]))
@@ -110,11 +111,12 @@ def _about(
     }
 
 
-def _stemmer(opened: KnowledgeBase) -> str | None:
-    """Return the stemmer of a file, or None."""
+def _stemmers(opened: KnowledgeBase) -> list[str]:
+    """Return the stemmers of a file: its own, and those of the languages of its documents."""
     lexicons = [segment.lexicon for segment in opened.rows.segments if segment.has("rag.terms")]
-    name = lexicons[0].analysis.stemmer if lexicons else "none"
-    return None if name == "none" else name
+    own = {lexicon.analysis.stemmer for lexicon in lexicons}
+    numbers = {number for lexicon in lexicons for number in lexicon.languages()}
+    return sorted((own | {languages()[number].stemmer for number in numbers}) - {"none"})
 
 
 def _prepare(folder: Path) -> None:
@@ -156,20 +158,22 @@ def _index(text: str, name: str) -> str:
     return f"{head}{meta}\n{policy}{named}"
 
 
-def _modules(folder: Path, stemmer: str | None) -> list[Path]:
-    """Write the npm package with its stemmer; sw.js is at the root, the scope of a service worker."""
+def _modules(folder: Path, stemmers: list[str]) -> list[Path]:
+    """Write the npm package with its stemmers; sw.js is at the root, the scope of a service worker."""
     made = [_copied(BROWSER / "sw.js", folder / "sw.js")]
     made.append(_copied(BROWSER / "ragfile.wasm.gz", folder / "ragfile/ragfile.wasm.gz"))
-    carried = (
-        f'import {{ default as Stemmer }} from "./stemmers-{stemmer}.js";\n'
-        f"export const BUNDLED = {{ {stemmer}: Stemmer }};\n"
+    named = {f"stemmers-{stemmer}.js": f"{stemmer}.js" for stemmer in stemmers}
+    imports = (
+        f'import {{ default as {stemmer} }} from "./stemmers-{stemmer}.js";\n'
+        for stemmer in stemmers
     )
+    carried = "".join(imports) + f"export const BUNDLED = {{ {', '.join(stemmers)} }};\n"
 
     def read(module: str) -> str:
-        if stemmer and module == "bundled_stemmers.js":
+        if stemmers and module == "bundled_stemmers.js":
             return carried
-        if module == f"stemmers-{stemmer}.js":
-            return _text(BROWSER / "stemmers", f"{stemmer}.js").replace('"../', '"./')
+        if module in named:
+            return _text(BROWSER / "stemmers", named[module]).replace('"../', '"./')
         return _text(BROWSER, module)
 
     for name in ENTRIES:

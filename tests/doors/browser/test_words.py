@@ -47,10 +47,13 @@ def test_stems_are_those_of_snowball(language):
     assert run.stdout.split("\n")[:-1] == Stemmer.Stemmer(language).stemWords(words)
 
 
-@pytest.mark.parametrize("pieces", [False, True])
-def test_words_and_their_places_are_those_of_the_core(tmp_path, pieces):
+@pytest.mark.parametrize(
+    "analysis",
+    [Analysis(), Analysis(pieces=False), Analysis(clusters=False), Analysis(accents="keep")],
+)
+def test_words_and_their_places_are_those_of_the_core(tmp_path, analysis):
     path = tmp_path / "kb.ragfile"
-    with ragfile.create(path, analysis=Analysis(pieces=pieces)) as w:
+    with ragfile.create(path, analysis=analysis) as w:
         w.add_documents([{"id": "a", "text": "nothing much"}])
     rng = random.Random(3)
     alphabet = "abZ Yß.é_-+1,2'東京にほ\U0001f600\U0001d49c\n\u0301\u200dİı"
@@ -59,4 +62,9 @@ def test_words_and_their_places_are_those_of_the_core(tmp_path, pieces):
         for _ in range(200):
             text = "".join(rng.choices(alphabet, k=rng.randint(0, 60)))
             answer = [(w["word"], w["whole"], w["start"], w["end"]) for w in there("words", text)]
-            assert answer == _core.word_places(text, pieces=pieces)
+            assert answer == _core.word_places(
+                text,
+                strip_accents=analysis.strip_accents,
+                pieces=analysis.pieces,
+                clusters=analysis.clusters,
+            )
