@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from ragfile.types import Int64s
 
     Want = tuple[_core.Section | None, int, int]  # an offset and a size in a section
+    from ragfile.file.exact_retrievers import Segments as SearchedSegments
+
     Segments = Sequence[RowSegment]
     RowNumbers = Sequence[int] | Int64s
 
@@ -98,7 +100,7 @@ def fields(segments: Segments) -> None:
     _once(segments, "fields", wants)
 
 
-def lists(segments: Segments, texts: Sequence[str], by_field: bool = False) -> None:
+def lists(segments: SearchedSegments, texts: Sequence[str], by_field: bool = False) -> None:
     """Fetch the posting lists of the terms of questions, with those of fields if by_field."""
     if _elsewhere(segments):
         lists_of(segments, segments.dictionary.queries(texts), by_field)

@@ -71,6 +71,6 @@ def by_code() -> dict[str, Language]:
 
 def bare(letter: str) -> str:
     """Return a Latin letter without its accents; any other as it is."""
-    first, *marks = unicodedata.normalize("NFD", letter)
+    first, *marks = list(unicodedata.normalize("NFD", letter))
     is_latin = "a" <= first <= "z" and all("\u0300" <= mark <= "\u036f" for mark in marks)
     return first if is_latin else letter

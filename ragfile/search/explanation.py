@@ -32,7 +32,7 @@ class TermShare:
 
     Attributes:
         term: The term, a stem.
-        count: Occurrences in the question.
+        count: Occurrences in the question; a character or pair of a script without spaces counts less.
         tf: Occurrences in the passage.
         df: Live passages with the term.
         idf: Inverse document frequency.
@@ -42,7 +42,7 @@ class TermShare:
     """
 
     term: str
-    count: int
+    count: float
     tf: int
     df: int
     idf: float
