@@ -288,6 +288,7 @@ class RecordsBuilder:
     def __init__(
         self, write_chunks: Callable[[bytes], object], write_documents: Callable[[bytes], object]
     ) -> None: ...
+    def __len__(self) -> int: ...
     def document(
         self, blob_at: int, text_size: int, blob_size: int, text_chars: int, has_text: bool, meta_at: int,
         meta_size: int, rows: int,
@@ -699,6 +700,7 @@ class Parts:
         self, segments: Sequence[tuple[int, int, Records | None, Matrix | None]]
     ) -> None: ...
     def __len__(self) -> int: ...
+    def first_rows(self, rows: _In) -> NDArray[np.int64]: ...
     def merge(
         self, rows: NDArray[np.int64], scores: NDArray[np.float32], k: int, threads: int = 1
     ) -> tuple[NDArray[np.int64], NDArray[np.float32]]: ...
@@ -726,7 +728,10 @@ class Fusion:
         k: int, how: _Method, sample: Sample | None = None, *, wants_least: bool = False,
         threads: int | None = None,
     ) -> tuple[
-        tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float32], NDArray[np.float32]],
+        tuple[
+            NDArray[np.int64], NDArray[np.float64], NDArray[np.float32], NDArray[np.float32],
+            NDArray[np.float64],
+        ],
         tuple[float, float, float],
     ]: ...  # fmt: skip
     def near(
@@ -739,8 +744,51 @@ class Fusion:
         dense: tuple[_In, _In], width: int, how: _Method, sample: Sample | None = None,
         *, threads: int | None = None,
     ) -> tuple[
-        NDArray[np.int64], NDArray[np.float64], NDArray[np.float32], NDArray[np.float32]
+        NDArray[np.int64], NDArray[np.float64], NDArray[np.float32], NDArray[np.float32],
+        NDArray[np.float64],
     ]: ...  # fmt: skip
+
+# ---------------------------------------------------------------------------------------------------------------- titles
+
+NAMED_ROWS: int
+TITLE_TEXT: int
+
+_TitleMatch = tuple[int, int, int, int, int]
+_Names = list[tuple[str, list[int]]]
+
+def title_keys(title: str | bytes, *, strip_accents: bool = False) -> list[int]: ...
+
+class TitleList:
+    def __init__(self, *, strip_accents: bool = False) -> None: ...
+    def __len__(self) -> int: ...
+    def add(self, title: str, document: int) -> None: ...
+    def write(self, write: _Write) -> None: ...
+
+class TitleTable:
+    def __init__(self, section: Section) -> None: ...
+    def __len__(self) -> int: ...
+    def check_all(self, documents: int) -> None: ...
+    def entries(self) -> list[tuple[int, int]]: ...
+
+class Titles:
+    def __init__(
+        self, segments: Sequence[tuple[TitleTable, Records, _Words | None, int]], *,
+        strip_accents: bool = False,
+    ) -> None: ...  # fmt: skip
+    def matches(self, text: str) -> list[_TitleMatch]: ...
+    def names(self, text: str) -> _Names: ...
+
+def names_of(text: str, matches: Sequence[_TitleMatch]) -> _Names: ...
+def named_weight(rows: int, df: int, documents: int) -> float: ...
+def named_seeds(rows: _In, scores: _In, documents: _In) -> list[tuple[int, int, float]]: ...
+def named_spread(
+    seeds: Sequence[tuple[int, int, float]], names: Sequence[_Names], frequencies: Iterable[int],
+    live: int,
+) -> list[tuple[int, float, int | None, str]]: ...  # fmt: skip
+def named_order(
+    rows: _In, scores: _In, lifts: Mapping[int, float], share: float
+) -> tuple[NDArray[np.int64], NDArray[np.float64]] | None: ...
+def named_raised(score: float, top: float, share: float, mass: float) -> float: ...
 
 # ---------------------------------------------------------------------------------------------------------------- bm25
 

@@ -288,6 +288,9 @@ def _segment(reader: _core.Reader, record: _core.SegmentRecord, segment: RowSegm
         lexicons += zip(segment.field_names, segment.lexicon.fields or (), strict=True)
         _refuse(consistency.term_faults(segment))
         found["words"] = [_words(number, lexicon) for number, lexicon in lexicons]
+    if (titles := segment.titles) is not None:
+        _refuse(consistency.title_faults(segment))
+        found["titles"] = [list(entry) for entry in titles.entries()]
     if (positions := segment.positions) is not None:
         _refuse(consistency.position_faults(segment))
         found["positions"] = _positions(segment.lexicon, positions)

@@ -396,6 +396,8 @@ class KnowledgeBase:
         name = request_id or tracing.new()
         with tracing.request(name):
             parts = opened.retrieval.found(question.limited(opened.rows.live))
+        if len(parts) > 1 or question.drop_repeats:
+            notes.lifts = []  # of some of the questions only
         if columns:
             return self._columns(opened, question, parts, name)
         found: list[Hits] = [Hits()] * len(question.texts)
@@ -451,7 +453,10 @@ class KnowledgeBase:
         hits.generation = opened.rows.generation
         if question.mode != "keyword" and question.without is None:  # not by name, not by likeness
             hits.asked = asked = AskedQuestion(
-                opened.retrieval, question.texts[i], question.vectors is None
+                opened.retrieval,
+                question.texts[i],
+                question.vectors is None,
+                question.notes.lifts[i] if i < len(question.notes.lifts) else {},
             )
             for hit in hits:
                 hit.asked = asked

@@ -108,6 +108,10 @@ class _Common(TypedDict, total=False):
         'such as `["rrf", {"rrf_k": 30}]`. The file records a default.',
         metavar="METHOD", read=_fusion, typescript="FusionMethod | [FusionMethod, { [name: string]: number }] | null",
     )]  # fmt: skip
+    hops: Annotated[int, Option(
+        "Whether pages rise that the best passages name: 0 for no, 1 as the file records, 2 for answers that "
+        "need several pages.", 1, minimum=0, maximum=2,
+    )]  # fmt: skip
     fields: Annotated[FieldWeights | None, Option(
         "Weights of fields of the BM25 index, from 0 to 255. Other fields keep the file's weights.",
         more='Such as `{"headers": 3}`.', schema={"anyOf": [_WEIGHTS, _NULL]}, flag="--field",

@@ -468,6 +468,14 @@ class Hit(_Unread):
         return chunk_uuid(self.doc_id, self.chunk_index)
 
     @property
+    def named_by(self) -> tuple[str, str] | None:
+        """The id of the better passage that names this page ("" for the question itself), and the name as it stands
+        there; None if the hit did not rise by one, and after unpickling.
+        """
+        asked: HitQuestion | None = getattr(self, "asked", None)
+        return None if asked is None else asked.named_by(self)
+
+    @property
     def missing(self) -> list[str]:
         """The question's words that the passage does not have; empty after unpickling."""
         asked: HitQuestion | None = getattr(self, "asked", None)
@@ -586,6 +594,7 @@ class HitQuestion(Protocol):
     """The question that found some hits."""
 
     def missing(self, hit: Hit, /) -> list[str]: ...
+    def named_by(self, hit: Hit, /) -> tuple[str, str] | None: ...
     def support(self, hits: Sequence[Hit], /) -> Support: ...
     def html(self, hits: Sequence[Hit], /) -> str: ...
 

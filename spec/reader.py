@@ -33,7 +33,7 @@ NAME = rb"[A-Za-z0-9_.+@/]"
 # Checked here or in signatures.py and parity.py; N is a field's number.
 KNOWN = (
     "vector", "keyword", "rag.keys", "rag.shadow", "rag.planes", "rag.clusters", "rag.clustered",
-    "rag.terms", "rag.postings", "rag.positions", "rag.terms.N", "rag.postings.N", "rag.chunks", "rag.documents",
+    "rag.terms", "rag.postings", "rag.positions", "rag.titles", "rag.terms.N", "rag.postings.N", "rag.chunks", "rag.documents",
     "rag.ids", "rag.text", "rag.meta", "rag.bare", "rag.sample", "rag.fine", "rag.columns",
     "rag.tombs", "rag.deleted", "rag.gone", "rag.sections", "rag.config", "rag.merged", "rag.stale",
     "rag.hidden", "rag.past", "rag.origin",
@@ -1313,6 +1313,8 @@ def read_segment(data, row, segment, parts):
         found["documents"] = documents(parts, rows, tombs)
     if "rag.sample" in parts:
         found["sample"] = sample(parts, found, rows)
+    if "rag.titles" in parts:
+        found["titles"] = titles(parts, found)
     if "rag.fine" in parts:
         found["fine"] = fine(parts)
     if "rag.columns" in parts:
@@ -2098,6 +2100,46 @@ def sample(parts, segment, rows):
         place = first + i * size
         need(part[place : place + size] == stored, at + place, "3.6", "another row's vector")
     return [list(entry) for entry in found]
+
+
+def titles(parts, segment):
+    """3.13: the keys of titles, each with its document."""
+    part, at = of(parts, "rag.titles")
+    need("documents" in segment, at, "3.13", "titles without documents")
+    need(part and len(part) % 12 == 0, at, "3.13", "titles of 12 bytes each do not fill it")
+    count = len(part) // 12
+    keys = struct.unpack_from(f"<{count}Q", part)
+    numbers = struct.unpack_from(f"<{count}I", part, 8 * count)
+    found = list(zip(keys, numbers, strict=True))
+    known = len(segment["documents"])
+    need(all(n < known for n in numbers), at + 8 * count, "3.13", "a document that is not there")
+    need(found == sorted(set(found)), at, "3.13", "titles do not ascend")
+    for n, document in enumerate(segment["documents"]):
+        told = title_keys(document)
+        here = sorted(key for key, number in found if number == n)
+        need(told is None or here == told, at, "3.13", "other titles than the document's")
+    return [list(entry) for entry in found]
+
+
+def title_keys(document):
+    """The keys of a document's title; None for a title that needs an analyzer, which this reader lacks."""
+    chunks = document["chunks"][:1]
+    metadata = {}
+    for one in (document, *chunks) if chunks else ():
+        metadata |= (one["meta"] or {}).get("metadata", {})
+    title = metadata.get("title")
+    if not isinstance(title, str):
+        return []
+    if not re.fullmatch("[A-Za-z0-9 ()]*", title):
+        return None
+    shorter = re.fullmatch(r"(.+) \(.*\) *", title)
+    found = set()
+    for text in [title, shorter[1]] if shorter else [title]:
+        words = re.findall("[a-z0-9]+", text.lower())
+        if 1 <= len(words) <= 10:
+            whole = xxh3(" ".join(words).encode())
+            found.add(xxh3(words[0].encode()) >> 32 << 32 | whole & 0xFFFFFFFF)
+    return sorted(found)
 
 
 # ---- Part 4: shadows of vectors ----------------------------------------------------------------------------------------------

@@ -23,7 +23,9 @@ ROOMS = {
     "files": ["files", "container", "writer", "parity", "pairs"],
     "records": ["streams", "compression", "records", "columns", "graph", "formats"],
     "text": ["words", "languages", "bm25", "positions", "frequencies"],
-    "vectors": ["matrix", "shadows", "clusters", "search", "sample", "fusion", "refinement", "model"],
+    "vectors": [
+        "matrix", "shadows", "clusters", "search", "sample", "words", "titles", "fusion", "refinement", "model",
+    ],
 }  # fmt: skip
 PREAMBLE = """\
 from libc.stdint cimport int8_t, int16_t, uint8_t, uint16_t, uint32_t, uint64_t, int64_t

@@ -17,6 +17,7 @@ static const char *const section_names[] = {
     "rag.terms",
     "rag.postings",
     "rag.positions",
+    "rag.titles",
     "rag.chunks",
     "rag.documents",
     "rag.ids",

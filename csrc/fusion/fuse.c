@@ -277,7 +277,7 @@ static void add_shares(const struct both *both, double alpha) {
 }
 
 static enum rag_status weigh(const struct rag_fusion *f, size_t question, const double *moments,
-                             const struct both *both, struct rag_fault *fault) {
+                             const struct both *both, double *scales, struct rag_fault *fault) {
     struct rag_calibration by;
     enum rag_status status = RAG_OK;
     for (size_t i = 0; i < both->count; i++)
@@ -288,6 +288,10 @@ static enum rag_status weigh(const struct rag_fusion *f, size_t question, const 
     status = scale_of(f, question, moments, both->bm25, both->near, both->count, &by, fault);
     for (size_t i = 0; !status && i < both->count; i++)
         both->all[i].score = rag_calibrated_score(&by, both->bm25[i], both->near[i]);
+    if (scales && !status) {
+        double *scale = scales + 3 * question;
+        scale[0] = by.best, scale[1] = by.mean, scale[2] = by.deviation;
+    }
     return status;
 }
 
@@ -384,7 +388,9 @@ static enum rag_status rank_one(const struct ranking *all, size_t i, struct both
     unite(both, all->near + i * f->depth);
     enum rag_status status =
         score_words(f, i, both->rows + words, both->count - words, both->bm25 + words, fault);
-    if (!status) status = weigh(f, i, all->moments ? all->moments + 2 * i : NULL, both, fault);
+    if (!status)
+        status =
+            weigh(f, i, all->moments ? all->moments + 2 * i : NULL, both, all->out->scales, fault);
     if (status) return status;
     const size_t wanted = both->count < all->out->width ? both->count : all->out->width;
     status = order_rows(f, both, wanted, fault);

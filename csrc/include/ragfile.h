@@ -28,6 +28,7 @@
 #include "ragfile/positions.h"
 #include "ragfile/graph.h"
 #include "ragfile/frequencies.h"
+#include "ragfile/titles.h"
 #include "ragfile/fusion.h"
 #include "ragfile/refinement.h"
 #include "ragfile/model.h"

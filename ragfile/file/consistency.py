@@ -45,7 +45,7 @@ def disagreements(archive: CheckedRows) -> list[Fault]:
     for segment in archive.segments:
         for look in (
             _streams, _records, _vectors, bare_faults, term_faults, shadow_faults, sample_faults, fine_faults,
-            column_faults, gone_faults, position_faults, link_faults, original_faults,
+            column_faults, gone_faults, position_faults, title_faults, link_faults, original_faults,
         ):  # fmt: skip
             try:
                 faults += look(segment)
@@ -226,6 +226,24 @@ def position_faults(segment: RowSegment) -> Iterable[Fault]:
     if segment.positions is not None:
         segment.positions.check_all()
     return ()
+
+
+def title_faults(segment: RowSegment) -> Iterator[Fault]:
+    """Check the order of titles, and that they are those of the documents."""
+    table = segment.titles
+    if table is None:
+        return
+    table.check_all(segment.records.documents)
+    strips = segment.has("rag.terms") and segment.lexicon.analysis.strip_accents
+    found: dict[int, list[int]] = {}
+    for key, number in table.entries():
+        found.setdefault(number, []).append(key)
+    for number in range(segment.records.documents):
+        rows = segment.document(number).rows
+        title = segment.labels(rows.start)[1].get("title") if rows else None
+        known = _core.title_keys(title, strip_accents=strips) if isinstance(title, str) else []
+        if found.get(number, []) != known:
+            yield _fault(f"document {number} has another title", "rag.titles")
 
 
 def shadow_faults(segment: RowSegment) -> Iterable[Fault]:

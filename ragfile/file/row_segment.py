@@ -164,6 +164,7 @@ class RowSegment:
     _matrix: _core.Matrix | None
     _lexicon: _core.Lexicon | None
     _positions: _core.Positions | None
+    _titles: _core.TitleTable | None
     _fields: dict[int, Metadata]
     _has_further_passages: bool | None
     sample_places: dict[tuple[int, int], int] | None  # see sample_rows
@@ -175,7 +176,8 @@ class RowSegment:
         self.room = KEPT
         self._records = self._texts = self._meta = self._alive = self._bare = None
         self._layout = self._view = self._matrix = self._lexicon = None
-        self._positions = self.sample_places = self._has_further_passages = None
+        self._positions = self._titles = None
+        self.sample_places = self._has_further_passages = None
         self._links: dict[str, LinkLists] = {}
         self._originals: _core.Originals | None = None
         self.metric, self._fields = "cosine", {}
@@ -559,6 +561,13 @@ class RowSegment:
 
             self._links[name] = LinkLists(stored, self.records.documents)
         return self._links[name]
+
+    @property
+    def titles(self) -> _core.TitleTable | None:
+        """Return the titles of documents, None without any."""
+        if self._titles is None and (section := self.section("rag.titles")) is not None:
+            self._titles = _core.TitleTable(section)
+        return self._titles
 
     @property
     def field_names(self) -> tuple[int, ...]:

@@ -186,7 +186,8 @@ class StoredRows:
         rows: Iterable[int] | Int64s,
         notes: Any = None,  # Any: search's Notes, a package above
     ) -> dict[int, Any]:
-        """Return by row the "hits", "ids", "keys", "standings", "metadata", "contents" or "vectors" of live rows."""
+        """Return by row the "hits", "ids", "keys", "standings", "metadata", "contents", "passages" or "vectors" of
+        live rows; passages are the texts alone."""
         wanted, look = np.asarray(rows, np.int64).tolist(), _LOOKS[what]
         if self.is_elsewhere:
             self._bring(what, wanted)
@@ -385,6 +386,11 @@ def _content(rows: StoredRows, row: int) -> str:
     return rows.chunk(row).content
 
 
+def _passage(rows: StoredRows, row: int) -> str:
+    segment, local = rows.place(row)
+    return segment.passage(local)[0]
+
+
 _LOOKS: dict[str, Any] = {  # functions of (rows, row), each with a result of its own
     "hits": StoredRows.hit,
     "ids": _id,
@@ -392,5 +398,6 @@ _LOOKS: dict[str, Any] = {  # functions of (rows, row), each with a result of it
     "standings": _standing,
     "metadata": StoredRows.metadata_of,
     "contents": _content,
+    "passages": _passage,
     "vectors": StoredRows.vector_or_nan,
 }

@@ -34,6 +34,17 @@ cdef class Parts:
     def __len__(self):
         return self.count
 
+    def first_rows(self, const int64_t[::1] rows not None):
+        """Return the first row of the document of each row. Every segment needs its records."""
+        import numpy
+
+        cdef rag_fault fault
+        found = numpy.empty(rows.shape[0], numpy.int64)
+        if rows.shape[0]:
+            check(rag_parts_first_rows(self.parts, self.count, &rows[0], rows.shape[0],
+                                       <int64_t *>address_of(found), &fault), &fault)
+        return found
+
     def merge(self, rows, scores, size_t k, int threads=1):
         """Return (rows int64[m, k], scores float32[m, k]), the k best of the segments' results.
         Overwrites the given arrays [m, s, k]. Missing results are row -1, score -inf."""
@@ -232,7 +243,8 @@ cdef class Fusion:
     def rank(self, queries, words, near, moments, dense, size_t width, how,
              Sample sample=None, *, threads=None):
         """Return the fused results, best first: (rows int64, scores float64, bm25 float32, vector
-        float32), each [m, width]. Missing results are row -1, score -inf, parts NaN."""
+        float32), each [m, width], and scales float64[m, 3] of calibrated fusion: the best BM25 score, mean,
+        deviation. Missing results are row -1, score -inf, parts NaN."""
         import numpy
 
         cdef rag_fault fault
@@ -257,11 +269,12 @@ cdef class Fusion:
         return found
 
     cdef room(self, rag_fused *out, size_t count, size_t width):
-        """Allocate (rows, scores, bm25, vector) for the results."""
+        """Allocate (rows, scores, bm25, vector, scales) for the results."""
         empty, float32 = self.matrix.empty, self.matrix.float32
         cdef tuple shape = (count, width)
         cdef tuple found = (empty(shape, self.matrix.int64), empty(shape),
-                            empty(shape, float32), empty(shape, float32))
+                            empty(shape, float32), empty(shape, float32), empty((count, 3)))
+        out.scales = <double *>address_of(found[4])
         out.rows, out.scores = <int64_t *>address_of(found[0]), <double *>address_of(found[1])
         out.bm25, out.nearness = <float *>address_of(found[2]), <float *>address_of(found[3])
         out.width = width

@@ -332,6 +332,10 @@ cdef class RecordsBuilder:
         self.chunks, self.documents = bytearray(), bytearray()
         self.write_chunks, self.write_documents = write_chunks, write_documents
 
+    def __len__(self):
+        """The number of documents so far."""
+        return self.count
+
     def document(self, uint64_t blob_at, uint32_t text_size, uint32_t blob_size,
                  uint32_t text_chars, bint has_text, uint64_t meta_at, uint32_t meta_size,
                  uint32_t rows):

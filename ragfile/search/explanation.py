@@ -14,12 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict, cast
 import numpy as np
 
 from ragfile import _core
-from ragfile.search import one_retriever, retriever_fusion
+from ragfile.search import named_pages, one_retriever, retriever_fusion
 from ragfile.search.question import Question
 
 if TYPE_CHECKING:
     from typing import Any
 
+    from ragfile.search.named_pages import Lift
     from ragfile.search.retrieval import Retrieval
     from ragfile.search.retriever_fusion import Ranked
     from ragfile.search.rows import SearchedRows, Selection
@@ -74,6 +75,9 @@ class Explanation:
         degraded: Why a retriever was skipped, or "".
         code: For a passage of source code, the terms of its score: `fused` (the score without them),
             `path`, `file`, `prior` and `discount`; (fused + path + file) * prior * discount.
+        named: For a passage that rises with what the best passages name: `gain`, the part of its score that this adds,
+            `by`, the id of the passage that names its page ("" for the question), and `name`, the title as it stands
+            there. A passage that only names others has `gain` alone.
         bounds: Lower and upper bound of the vector score by the compact codes; a search that knows k rows
             above the upper bound skips the vector. None without codes.
     """
@@ -92,6 +96,7 @@ class Explanation:
     degraded: str
     bounds: tuple[float, float] | None = None
     code: dict[str, float] = field(default_factory=dict[str, float])
+    named: dict[str, float | str] = field(default_factory=dict[str, "float | str"])
 
     def to_dict(self) -> dict[str, Any]:
         """Return the explanation as a dict, ready for JSON."""
@@ -110,6 +115,10 @@ class Explanation:
             for t in self.terms
         ]
         numbers = {**self.scale, **self.code}
+        if self.named:
+            by = self.named.get("by")
+            said = "" if by is None else f": {by or 'the question'} names {self.named['name']!r}"
+            lines.append(f"  named     +{_shown(float(self.named['gain']))}{said}")
         lines += [f"  {name:9} {_shown(value)}" for name, value in numbers.items()]
         if self.bounds is not None:
             lines.append(f"  bounds    {self.bounds[0]:.6g} to {self.bounds[1]:.6g} (vector)")
@@ -151,6 +160,7 @@ class _RowRank(NamedTuple):
     rank: int | None
     ranked: Ranked
     score: float | None
+    lift: Lift | None
 
 
 def explained(
@@ -177,18 +187,24 @@ def explained(
     scores = {name: score for name, score in scores.items() if not isnan(score)}  # without a vector
     terms, length = _terms(base, question, row) if has_words else _Terms([], None)
     base.check_live(np.array([row]))
-    rank, ranked, score = _place(retrieval, question, row, scores)
+    question.named = named_pages.share(
+        base, question, has_words=has_words, has_vectors=vectors is not None
+    )
+    rank, ranked, score, lift = _place(retrieval, question, row, scores)
     scale = _scale(base, question, asked, ranked, rows, k)
     code = _code(retrieval, question, row) if has_words else {}
-    if rank is not None and score is not None and scale:
-        scale |= _evidence(ranked, rank - 1, scale, code.get("fused", score))
+    fused, named = score, dict[str, "float | str"]()
+    if lift is not None and score is not None:
+        fused, named = _named(retrieval, question, _RowRank(rank, ranked, score, lift), row, scale)
+    if rank is not None and fused is not None and scale:
+        scale |= _evidence(ranked, rank - 1, scale, code.get("fused", fused))
     if isinf(scale.get("weight", 0)):  # no vector score matters
         scale = {k: v for k, v in scale.items() if k not in ("weight", "min_score")}
     return Explanation(
         row, base.looked_at("ids", [row], notes)[row], ranked.score_type, score, rank, scores,
         {name: _rank(base, row, score, asked[name], rows) for name, score in scores.items()},
         terms, length, scale, _excluded(base, question, row), degraded,
-        _bounds(base, row, asked), code,
+        _bounds(base, row, asked), code, named,
     )  # fmt: skip
 
 
@@ -247,10 +263,31 @@ def _place(
 ) -> _RowRank:
     """Return the rank and score of the row among the candidates."""
     ranked, _ = retrieval.by_content(replace(question, is_whole=True))
+    lift = question.notes.lifts[0].get(row) if question.notes.lifts else None
     places = np.flatnonzero(ranked.rows[0] == row).tolist() if len(ranked.rows) else []
     if len(places):
-        return _RowRank(int(places[0]) + 1, ranked, float(ranked.scores[0, places[0]]))
-    return _RowRank(None, ranked, scores.get(ranked.score_type))
+        return _RowRank(int(places[0]) + 1, ranked, float(ranked.scores[0, places[0]]), lift)
+    return _RowRank(None, ranked, scores.get(ranked.score_type), None)
+
+
+def _named(
+    retrieval: Retrieval, question: Question, risen: _RowRank, row: int, scale: Mapping[str, float]
+) -> tuple[float, dict[str, float | str]]:
+    """Return the score of a row that rises before it rises, and what raises it."""
+    assert risen.rank is not None
+    assert risen.score is not None
+    assert risen.lift is not None
+    plain, _ = retrieval.by_content(replace(question, is_whole=True, hops=0))
+    places = np.flatnonzero(plain.rows[0] == row).tolist()
+    if places:
+        fused = float(plain.scores[0, places[0]])
+    else:
+        fused = _fused(risen.ranked, risen.rank - 1, scale)
+    found: dict[str, float | str] = {"gain": risen.score - fused}
+    if (by := risen.lift.by) is not None:
+        ids = retrieval.rows.looked_at("ids", [by] if by >= 0 else [], question.notes)
+        found |= {"by": ids.get(by, ""), "name": risen.lift.name}
+    return fused, found
 
 
 def _code(retrieval: Retrieval, question: Question, row: int) -> dict[str, float]:
@@ -301,11 +338,17 @@ def _evidence(
     ranked: Ranked, place: int, scale: Mapping[str, float], score: float
 ) -> dict[str, float]:
     """Return what the document's further passages add to a fused score, {} for nothing."""
+    added = score - _fused(ranked, place, scale)
+    return {"evidence": added} if added else {}
+
+
+def _fused(ranked: Ranked, place: int, scale: Mapping[str, float]) -> float:
+    """Return the fused score of a candidate's own two scores, or its BM25 score alone."""
+    if not scale:
+        return float(ranked.parts["bm25"][0, place])
     by = _core.Calibration(scale["mean"], scale["deviation"], scale["weight"])
     bm25, near = (ranked.parts[name][0, place : place + 1] for name in ("bm25", "vector"))
-    own = float(by.scores(bm25, near, scale["best"])[0])
-    added = score - own
-    return {"evidence": added} if added else {}
+    return float(by.scores(bm25, near, scale["best"])[0])
 
 
 def _bounds(

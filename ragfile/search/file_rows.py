@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from ragfile.file.row_segment import RowSegment, StoredDocument
     from ragfile.file.snapshot import Snapshot
     from ragfile.ingest.analysis import Analysis
+    from ragfile.search.named_pages import Names, TitleMatch
     from ragfile.search.question import Notes, Question
     from ragfile.search.retriever_fusion import Ranked
     from ragfile.search.rows import Found
@@ -90,6 +91,8 @@ class FileRows(StoredRows):
         self._method: retriever_fusion.Method | None = None
         self._core: _core.Fusion | None = None
         self._records: _core.Parts | None = None  # of all segments, to read ids
+        self._titles: _core.Titles | None = None
+        self._has_titles: bool | None = None
 
     def check_unchanged(self) -> None:
         """Raise ChangedError if the file was overwritten since it was opened."""
@@ -372,7 +375,7 @@ class FileRows(StoredRows):
         """Return the fused answer of both retrievers, in one call into the core if the file has one segment."""
         fusing = retriever_fusion.RetrieverFusion(self, question, vectors)
         segments, notes = self.searched("rag.terms"), question.notes
-        width = 2 * question.depth if question.looks_beyond else question.wanted
+        width = question.width
         if not fusing.is_at_once:
             return self._step_by_step(fusing, segments, chosen, width)
         queries = question.queries or segments.questions(question.texts)
@@ -429,9 +432,58 @@ class FileRows(StoredRows):
     ) -> tuple[Int64s, NDArray[np.float64]]:  # fmt: skip
         if self.is_elsewhere:
             prefetch.whole(self._segments, "rag.chunks", "rag.documents", "rag.ids")
+        return self._parts().rank_code(texts, rows, scores)
+
+    def _parts(self) -> _core.Parts:
+        """Return the records of all segments."""
         if self._records is None:
             self._records = _core.Parts([(s.base, s.rows, s.records, None) for s in self._segments])
-        return self._records.rank_code(texts, rows, scores)
+        return self._records
+
+    # ------------------------------------------------------------------------------------------------ named pages --
+
+    @property
+    def has_titles(self) -> bool:
+        """Whether documents have titles that passages can name."""
+        if self._has_titles is None:
+            self._has_titles = any(s.live and s.has("rag.titles") for s in self._segments)
+        return self._has_titles
+
+    def first_rows(self, rows: Int64s, notes: Notes | None = None) -> Int64s:
+        if self.is_elsewhere:
+            prefetch.chunk_records(self._segments, np.unique(rows))
+            prefetch.whole(self._segments, "rag.documents")
+        return self._parts().first_rows(rows)
+
+    def _all_titles(self) -> _core.Titles:
+        """Return the titles of all segments."""
+        if self.is_elsewhere:
+            prefetch.whole(self._segments, "rag.titles", "rag.documents")
+        if self._titles is None:
+            found = [
+                (titles, s.records, s.alive, s.base)
+                for s in self._segments
+                if s.live and (titles := s.titles) is not None
+            ]
+            strips = self.lexicon.analysis.strip_accents
+            self._titles = _core.Titles(found, strip_accents=strips)
+        return self._titles
+
+    def names_each(self, texts: Sequence[str], notes: Notes | None = None) -> list[Names]:
+        titles = self._all_titles()
+        return [titles.names(text) for text in texts]
+
+    def title_matches(self, texts: Sequence[str]) -> list[list[TitleMatch]]:
+        """Return where titles of live documents stand in each text."""
+        titles = self._all_titles()
+        return [titles.matches(text) for text in texts]
+
+    def rarest(self, texts: Sequence[str], notes: Notes | None = None) -> list[int]:
+        segments = self.searched("rag.terms")
+        if self.is_elsewhere:
+            prefetch.terms(segments)
+        found = segments.all_lexicons.queries(texts).frequencies()
+        return [min(each, default=0) for each in found]
 
     @property
     def sample(self) -> Int64s:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, TypeAlias, cast
 
 import numpy as np
 
+from ragfile import _core
 from ragfile.file import row_sets
 from ragfile.ground.json_values import is_object
 from ragfile.ground.option_table import check_of
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ragfile import _core
+    from ragfile.search.named_pages import Lifts
     from ragfile.types import Boost, FusionChoice, Mode, TagFilter, Vectors
 
 DEFAULTS = SEARCH.defaults
@@ -56,15 +57,17 @@ class Recall:
 
 class Notes:
     """The notes of one question: milliseconds by stage, and for a dataset the shards that failed (by number, with
-    the reason) and how many were skipped in each round."""
+    the reason) and how many were skipped in each round. `lifts` are the rows that rise for each text because
+    better ones name their pages."""
 
-    __slots__ = ("_last", "failed", "skips", "spent")
+    __slots__ = ("_last", "failed", "lifts", "skips", "spent")
 
     def __init__(self) -> None:
         self._last = time.perf_counter()
         self.spent: dict[str, float] = {}
         self.failed: dict[int, str] = {}
         self.skips: list[int] = []
+        self.lifts: list[Lifts] = []
 
     def note(self, stage: str) -> None:
         """Add the time since the last note to a stage."""
@@ -126,6 +129,8 @@ class Question:
     group: int = DEFAULTS["group"]
     is_whole: bool = False  # the answer is all candidates
     ranks_code: bool = False  # by the paths of source code, too; set from the file that is asked
+    hops: int = DEFAULTS["hops"]
+    named: float = 0.0  # the share by which named pages rise; set from the file that is asked
     query_syntax: bool = DEFAULTS["query_syntax"]
     is_unranked: bool = False  # phrases of stop words alone: no word ranks the rows that have them
     fields: dict[str, int] | None = DEFAULTS["fields"]
@@ -172,6 +177,18 @@ class Question:
     def wanted(self) -> int:
         """Number of results up to the end of the page."""
         return self.offset + self.k
+
+    @property
+    def led(self) -> int:
+        """Number of rows at the top of the ranking that must be final: the page, and those that name others."""
+        return max(self.wanted, _core.NAMED_ROWS) if self.named else self.wanted
+
+    @property
+    def width(self) -> int:
+        """Number of candidates that fusion hands over."""
+        if self.looks_beyond:
+            return 2 * self.depth
+        return max(self.led, _core.EVIDENCE_ROWS) if self.named else self.wanted
 
     @property
     def depth(self) -> int:
@@ -232,7 +249,7 @@ _NAMES = [f.name for f in fields_of(Question)]
 _checked_k = cast("Callable[[int], int]", check_of(K))
 # A key holds all fields as they are, except those that it spells and those that do not change the answer.
 _SPELLED = ["texts", "where", "tags_any", "tags_all", "fusion", "boost", "vectors", "fields"]
-_UNKEYED = ["notes", "threads", "recall", "known", "queries", "has_filters", "ranks_code"]
+_UNKEYED = ["notes", "threads", "recall", "known", "queries", "has_filters", "ranks_code", "named"]
 _plain = attrgetter(*(f.name for f in fields_of(Question) if f.name not in _SPELLED + _UNKEYED))
 
 

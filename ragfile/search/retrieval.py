@@ -18,7 +18,14 @@ from ragfile.file.row_sets import RowSets
 from ragfile.ground.annotations import deferred
 from ragfile.ground.cancellation import steps
 from ragfile.records import Hit
-from ragfile.search import code_order, query_syntax, refinement, repeats, retriever_fusion
+from ragfile.search import (
+    code_order,
+    named_pages,
+    query_syntax,
+    refinement,
+    repeats,
+    retriever_fusion,
+)
 from ragfile.search.retriever_fusion import Part, Ranked
 
 if TYPE_CHECKING:
@@ -103,6 +110,9 @@ class Retrieval:
         vectors, has_words, degraded = self.retrievers(question)
         notes.note("embed")
         question.ranks_code = ranks_code and has_words and self.ranks_code(question)
+        question.named = named_pages.share(
+            self.rows, question, has_words=has_words, has_vectors=vectors is not None
+        )
         if question.fusion is not None:
             retriever_fusion.check(question.fusion)
         if question.fields and (analysis := self.rows.analysis) is not None:
@@ -130,7 +140,11 @@ class Retrieval:
             found = self.rows.hybrid(question, vectors, chosen)
         else:
             found = self._by_one(question, vectors, has_words, chosen)
-        return code_order.ranked(self.rows, question, found) if question.ranks_code else found
+        if question.ranks_code:
+            return code_order.ranked(self.rows, question, found)
+        if not question.named:
+            return found
+        return named_pages.ranked(self.rows, question, found, vectors, chosen)
 
     def ranks_code(self, question: Question) -> bool:
         """Return whether the file records the ranking of source code, and the question has words for it."""

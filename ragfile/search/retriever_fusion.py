@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from ragfile.types import Float32s, Floats, FusionChoice
 
 AskedMethod: TypeAlias = "tuple[str, float, float, NDArray[np.float64] | None]"
-FusedArrays: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float32], NDArray[np.float32]]"  # rows, scores, bm25, vector
+FusedArrays: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float32], NDArray[np.float32], NDArray[np.float64]]"  # rows, scores, bm25, vector, scales
+SHARES = ("evidence", "known", "named")  # of calibrated fusion, 0 if a file does not record them
 PARAMETER = {
     "calibrated": ("w", TRANSFORMER_WEIGHT),
     "rrf": ("rrf_k", fusion.RRF_K),
@@ -50,12 +51,14 @@ class Method(NamedTuple):
         parameter: Its parameter: w, rrf_k or alpha.
         evidence: The share of the evidence of documents, 0 for none.
         known: How much the share of a question counts that the model knows, 0 for nothing.
+        named: The share by which pages rise that the best passages name, 0 for nothing.
     """
 
     name: str
     parameter: float
     evidence: float = 0.0
     known: float = 0.0
+    named: float = 0.0
 
     def weight(self, question: Question, i: int) -> float:
         """Return the weight of a question's vector in calibrated fusion, inf if the words alone count."""
@@ -74,13 +77,15 @@ class Method(NamedTuple):
 class Ranked(NamedTuple):
     """The answers to some questions as arrays, one row for each question.
 
-    Unused places hold row -1, score -inf and NaN in `parts`, the scores by retriever.
+    Unused places hold row -1, score -inf and NaN in `parts`, the scores by retriever. `scales` has the best BM25
+    score, mean and deviation of each question under calibrated fusion, as long as all candidates are there.
     """
 
     score_type: str
     rows: NDArray[np.int64]
     scores: NDArray[np.float64]
     parts: dict[str, NDArray[np.float32]]
+    scales: NDArray[np.float64] | None = None
 
     def page(self, first: int, k: int) -> Ranked:
         """Return `k` results of each answer, starting at `first`."""
@@ -193,7 +198,7 @@ class RetrieverFusion:
         """Do the steps of least, the vector scan and ranked in one call into the core."""
         question = self.question
         found, (words, fusing, vectors) = self.core.answer(
-            queries, self.vectors, rows, question.depth, width, question.wanted, self.asked, self.sample,
+            queries, self.vectors, rows, question.depth, width, question.led, self.asked, self.sample,
             wants_least=self._wants_least, threads=self.threads,
         )  # fmt: skip
         notes.noted({"bm25": words, "fuse": fusing, "vector": vectors}, "fuse")
@@ -204,8 +209,8 @@ class RetrieverFusion:
         return self.how.name == "calibrated" and not self.question.looks_beyond
 
     def _named(self, found: FusedArrays) -> Ranked:
-        rows, scores, bm25, vector = found
-        return Ranked(self.how.name, rows, scores, {"bm25": bm25, "vector": vector})
+        rows, scores, bm25, vector, scales = found
+        return Ranked(self.how.name, rows, scores, {"bm25": bm25, "vector": vector}, scales)
 
     def least(self, queries: _core.Queries, words: Found) -> Float32s | None:
         """Return the vector score that other rows need for each text, given the rows with its words; None if unbounded."""
@@ -214,7 +219,7 @@ class RetrieverFusion:
             prefetch.vector_rows(self.rows.segments, np.unique(words[0][words[0] >= 0]))
         question = self.question
         self.near, self.moments, min_score = self.core.near(
-            queries, self.vectors, words, question.wanted, self.asked, self.sample,
+            queries, self.vectors, words, question.led, self.asked, self.sample,
             wants_least=self._wants_least, threads=self.threads,
         )  # fmt: skip
         return min_score
@@ -275,7 +280,7 @@ def method_of(chosen: FusionChoice | None, by_file: Mapping[str, Any]) -> Method
     values = {**by_file, **params}
     value = values.get(name, default)
     fusion.check_value(method, value)
-    shares = [values.get(share, 0) for share in ("evidence", "known")]
-    for share, given in zip(("evidence", "known"), shares, strict=True):
+    shares = [values.get(share, 0) for share in SHARES]
+    for share, given in zip(SHARES, shares, strict=True):
         fusion.check_share(share, given)
     return Method(method, float(value), *(map(float, shares) if method == "calibrated" else ()))

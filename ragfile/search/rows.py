@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ragfile.ingest.analysis import Analysis, Statistics
     from ragfile.options import SearchOptions
     from ragfile.records import Chunk, Document, Hit, Hits
+    from ragfile.search.named_pages import Names
     from ragfile.search.query_syntax import Sign
     from ragfile.search.question import Notes, Question
     from ragfile.search.retriever_fusion import Method, Ranked
@@ -136,6 +137,25 @@ class SearchedRows(ChunkRows, Protocol):
         """Return the order of each text's candidates as source code, and their scores in that order."""
         ...
 
+    # ---------------------------------------------------------------------------------- named pages --
+
+    @property
+    def has_titles(self) -> bool:
+        """Whether documents have titles that passages can name."""
+        ...
+
+    def first_rows(self, rows: Int64s, notes: Notes) -> Int64s:
+        """Return the first row of the document of each row."""
+        ...
+
+    def names_each(self, texts: Sequence[str], notes: Notes) -> list[Names]:
+        """Return the titles of live documents that each text names."""
+        ...
+
+    def rarest(self, texts: Sequence[str], notes: Notes) -> list[int]:
+        """Return the smallest document frequency of each text's terms, 0 for a text without terms."""
+        ...
+
     def least(self, question: Question, vectors: NDArray[Any], words: Found) -> Float32s | None:
         """Return the vector score that a row without any of the words needs to be among the answers."""
         ...
@@ -168,7 +188,8 @@ class SearchedRows(ChunkRows, Protocol):
     def looked_at(
         self, what: str, rows: Iterable[int] | Int64s, notes: Notes | None = None
     ) -> dict[int, Any]:
-        """Return by row the "hits", "ids", "keys", "standings", "metadata", "contents" or "vectors" of rows."""
+        """Return by row the "hits", "ids", "keys", "standings", "metadata", "contents", "passages" or "vectors"
+        of rows; passages are the texts alone."""
         ...
 
     def vectors_of(self, rows: Iterable[int], notes: Notes | None = None) -> Float32s:

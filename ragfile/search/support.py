@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING, cast
 from ragfile.records import Support
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from ragfile.records import Hit
+    from ragfile.search.named_pages import Lift
     from ragfile.search.question_terms import QuestionTerms
     from ragfile.search.retrieval import Retrieval
     from ragfile.search.rows import OpenRows
@@ -38,7 +39,9 @@ class AskedQuestion:
     retrieval: Retrieval
     question: str
     is_embedded: bool
+    lifts: Mapping[int, Lift] = field(default_factory=dict[int, "Lift"])  # by row
     _terms: QuestionTerms | None = None
+    _named: dict[str, tuple[str, str]] | None = None  # by hit: who names it, and how
     _held: dict[str, set[str]] = field(default_factory=dict[str, set[str]])  # by hit
 
     def __reduce__(self) -> tuple[object, ...]:
@@ -74,6 +77,17 @@ class AskedQuestion:
         if (found := self._held.get(hit.id)) is None:
             found = self._held[hit.id] = self.terms.held(_with_path(hit))
         return found
+
+    def named_by(self, hit: Hit) -> tuple[str, str] | None:
+        """Return (id of the passage that names the hit's page, "" for the question, and the name), if one does."""
+        if self._named is None:
+            named = {
+                row: (one.by, one.name) for row, one in self.lifts.items() if one.by is not None
+            }
+            known = {*named, *(by for by, _ in named.values() if by >= 0)}
+            ids = self.retrieval.rows.looked_at("ids", sorted(known)) if named else {}
+            self._named = {ids[row]: (ids.get(by, ""), name) for row, (by, name) in named.items()}
+        return self._named.get(hit.id)
 
     def missing(self, hit: Hit) -> list[str]:
         """Return the question's words that a passage does not have, in order."""

@@ -40,6 +40,7 @@ from ragfile.shards.messages import (
     RowRead,
     Score,
     ShardFailure,
+    Titled,
 )
 from ragfile.shards.query_plan import plan
 from ragfile.shards.ranking_fusion import RankingFusion
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from ragfile.file.row_segment import RowSegment, StoredDocument
     from ragfile.ingest.analysis import Analysis
     from ragfile.records import Hits
+    from ragfile.search.named_pages import Names, TitleMatch
     from ragfile.search.query_syntax import Sign
     from ragfile.search.question import Question
     from ragfile.search.retriever_fusion import Ranked
@@ -434,7 +436,7 @@ class DatasetRows(StoredRows):
         notes.note("fuse")
         dense = retriever_fusion.reached(self, question, vectors, depth, chosen, min_score)
         notes.note("vector")
-        return fusing.ranked(dense, 2 * depth if question.looks_beyond else question.wanted)
+        return fusing.ranked(dense, question.width)
 
     def rank_code(
         self, texts: Sequence[str], rows: Int64s, scores: NDArray[np.float64],
@@ -450,6 +452,29 @@ class DatasetRows(StoredRows):
             order[i, :count] = [one.at for one in found]
             ranked[i, :count] = [one.score for one in found]
         return order, ranked
+
+    # ------------------------------------------------------------------------------------------------ named pages --
+
+    @property
+    def has_titles(self) -> bool:
+        """Whether documents have titles that passages can name."""
+        return "rag.titles" in self._sections
+
+    def first_rows(self, rows: Int64s, notes: Notes | None = None) -> Int64s:
+        found = self.looked_at("standings", np.unique(rows), notes)
+        return np.array([found[row].first for row in rows.tolist()], np.int64)
+
+    def names_each(self, texts: Sequence[str], notes: Notes | None = None) -> list[Names]:
+        _, results = self._results(Titled(tuple(texts)), notes)
+        found: list[list[TitleMatch]] = [[] for _ in texts]
+        for result in results:
+            base = self.snapshot.bases[result.shard]
+            for all_, some in zip(found, result.value, strict=True):
+                all_ += [(*place, row + base) for *place, row in some]
+        return [_core.names_of(*each) for each in zip(texts, found, strict=True)]
+
+    def rarest(self, texts: Sequence[str], notes: Notes | None = None) -> list[int]:
+        return [min(each, default=0) for each in self.queries(texts, notes=notes).frequencies()]
 
     def least(self, question: Question, vectors: NDArray[Any], words: Found) -> Float32s | None:
         return RankingFusion(self, question, vectors, words).floors()

@@ -100,7 +100,13 @@ class RowRead(NamedTuple):
     rows: Int64s
 
 
-Ask = Match | Nearest | Score | Pass | Lengths | Counted | RowRead
+class Titled(NamedTuple):
+    """Find the titles that stand in each of the texts."""
+
+    texts: tuple[str, ...]
+
+
+Ask = Match | Nearest | Score | Pass | Lengths | Counted | RowRead | Titled
 
 
 class Task(NamedTuple):

@@ -23,6 +23,7 @@ from ragfile.shards.messages import (
     RowRead,
     Score,
     Task,
+    Titled,
 )
 
 if TYPE_CHECKING:
@@ -125,6 +126,10 @@ def _whole(ask: Whole, shard: ShardRecord, base: int, end: int) -> Whole:
     return ask
 
 
+def _titled(ask: Titled, shard: ShardRecord, base: int, end: int) -> Titled | None:
+    return ask if any(name == "rag.titles" for name, *_ in shard.sections) else None
+
+
 def _local(rows: Int64s, base: int, end: int) -> Int64s:
     """Return the rows in [base, end), in their order, counted from base."""
     return rows[(rows >= base) & (rows < end)] - base
@@ -138,4 +143,5 @@ _PARTS: dict[type[Ask], Callable[[Any, ShardRecord, int, int], Ask | None]] = {
     RowRead: _read,
     Lengths: _whole,
     Counted: _whole,
+    Titled: _titled,
 }

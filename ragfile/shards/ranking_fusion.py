@@ -63,6 +63,7 @@ class RankingFusion:
         self.method, self.value = self.how.name, self.how.parameter
         self.words = [_ranking(words, i) for i in range(len(vectors))]
         self.scales: list[_core.Calibration] = []
+        self.moments: list[tuple[float, float]] = []
 
     def floors(self) -> Float32s | None:
         """Return the score that the vector scan must reach for each text; None if there is no such bound."""
@@ -70,10 +71,10 @@ class RankingFusion:
         self.near = self.rows.scores_each(rows, self.question.notes, vectors=self.vectors)
         if self.method != "calibrated":
             return None
-        moments = [self.rows.sample_statistics(vector) for vector in self.vectors]
+        self.moments = [self.rows.sample_statistics(vector) for vector in self.vectors]
         self.scales = [
             _core.Calibration(mean, spread, self.how.weight(self.question, i))
-            for i, (mean, spread) in enumerate(moments)
+            for i, (mean, spread) in enumerate(self.moments)
         ]
         if self.question.looks_beyond:
             return None
@@ -85,7 +86,7 @@ class RankingFusion:
         """Rows that a full ranking leaves out score at most its last score; those of any other score 0."""
         rest = ranking.scores[-1] if len(ranking.rows) == self.question.depth > 0 else 0.0
         has_evidence = self.how.evidence > 0
-        wanted = self.question.wanted
+        wanted = self.question.led
         return self.scales[i].least(ranking.scores, self.near[i], wanted, rest, has_evidence)
 
     def ranked(self, dense: Found, width: int) -> Ranked:
@@ -108,7 +109,11 @@ class RankingFusion:
             out.rows[i, : len(order)], out.scores[i, : len(order)] = union.rows[order], scores
             out.parts["bm25"][i, : len(order)] = union.bm25[order]
             out.parts["vector"][i, : len(order)] = union.near[order]
-        return out
+        if not self.moments:
+            return out
+        best = [float(union.bm25.max(initial=0.0)) for union in unions]
+        scales = [(top, *moments) for top, moments in zip(best, self.moments, strict=True)]
+        return out._replace(scales=np.array(scales))
 
     def _raise(self, orders: list[Order], unions: list[Union], ties: list[Int64s]) -> None:
         """Raise the best rows of each order by the evidence of their documents, read in one ask."""

@@ -40,7 +40,7 @@ def missing(what: str, row: int, dim: int) -> Placeholder:
     key = b"\xff", row
     placeholders: dict[str, Placeholder] = {
         "keys": key, "standings": Standing(key, row, row), "vectors": np.zeros(dim, np.float32),
-        "metadata": {}, "contents": "", "ids": "",
+        "metadata": {}, "contents": "", "passages": "", "ids": "",
     }  # fmt: skip
     return placeholders[what]
 

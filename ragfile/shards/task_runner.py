@@ -21,6 +21,7 @@ from ragfile.shards.messages import (
     ShardFailure,
     ShardResult,
     Task,
+    Titled,
 )
 from ragfile.shards.shards import ChosenRows, Shard, opened
 
@@ -125,6 +126,10 @@ def _read(shard: Shard, ask: RowRead) -> Value:
     return [known[row] for row in ask.rows.tolist()], []
 
 
+def _titled(shard: Shard, ask: Titled) -> Value:
+    return shard.rows.title_matches(ask.texts), []
+
+
 _RUNS: dict[type[Ask], Callable[[Shard, Any], Value]] = {
     Match: _match,
     Nearest: _nearest,
@@ -133,4 +138,5 @@ _RUNS: dict[type[Ask], Callable[[Shard, Any], Value]] = {
     RowRead: _read,
     Lengths: _lengths,
     Counted: _counted,
+    Titled: _titled,
 }

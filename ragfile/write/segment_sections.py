@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -52,6 +53,7 @@ class SegmentSections:
 
     lexicon: _core.LexicalBuilder | None  # None without BM25
     columns: _core.ColumnsBuilder | None  # None with too few rows
+    titles: _core.TitleList | None  # None if the file does not record that names count
     own_fields: list[tuple[int, _core.LexicalBuilder]]  # by number: fields with their own postings
     keywords: Keywords | None  # None unless the file is portable
 
@@ -174,6 +176,7 @@ class SegmentSections:
         self.meta, self.chunks, self.shared = Spool(folder), Pile(folder), Pile(folder)
         self.records = _core.RecordsBuilder(self.chunks.append, self.shared.append)
         self.columns = _core.ColumnsBuilder() if rows >= stored_columns.WORTH else None
+        self.titles = self._title_list()
         self._write_documents(by_id, columns)
         if not self.is_for_web:
             self._write_meta(len(by_id))
@@ -224,10 +227,20 @@ class SegmentSections:
             self.file.begin("rag.columns", self.segment)
             self.columns.finish(self.file.write)
             self.file.end(rows)
+        if self.titles is not None and len(self.titles):
+            self.file.begin("rag.titles", self.segment)
+            self.titles.write(self.file.write)
+            self.file.end(len(self.titles))
         if self.staging.vector_rows >= sample_rows.WORTH:
             self._write_sample(self.chunks, self.shared, ids)
         for _, _, table in tables:
             table.close()
+
+    def _title_list(self) -> _core.TitleList | None:
+        counts_names = (self.record.get("fusion") or {}).get("named", 0)
+        if self.analysis is None or not counts_names:
+            return None
+        return _core.TitleList(strip_accents=self.analysis.strip_accents)
 
     def _lexical_builder(self, analysis: Analysis) -> _core.LexicalBuilder:
         return _core.LexicalBuilder(analysis, memory=LEXICAL_MEMORY, directory=self.staging.folder)
@@ -275,6 +288,8 @@ class SegmentSections:
         meta_at = self.meta.append(shared)
         if self.columns is not None:
             self._add_to_columns(self.columns, shared, own_fields)
+        if self.titles is not None and rows and (title := title_in(shared, own_fields[0])):
+            self.titles.add(title, len(self.records))
         self.records.document(
             at, entry.text_size, size, entry.chars, entry.has_text, meta_at, entry.json[1],
             len(rows),
@@ -388,6 +403,17 @@ class SegmentSections:
         lexicon.finish(self.file.write, terms.extend, placed)
         self.file.end(rows)
         return terms
+
+
+def title_in(shared: bytes, own: bytes) -> str:
+    """Return the title in the metadata of a document's first chunk, or ""."""
+    for fields in (own, shared):
+        if b'"title"' in fields:
+            metadata = json.loads(fields.decode("utf-8", "surrogatepass")).get("metadata", {})
+            if "title" in metadata:
+                title = metadata["title"]
+                return title if isinstance(title, str) else ""
+    return ""
 
 
 def add_bare(file: _core.FileWriter, segment: int, flags: np.ndarray) -> None:

@@ -13,7 +13,14 @@ from ragfile import _core
 from ragfile.embedding.embedded_text import Context
 from ragfile.embedding.protocol import Embedder, StaticEmbedder, open_embedder, with_prefixes
 from ragfile.file.arrow import noted_model
-from ragfile.file.config import EVIDENCE, KNOWN, METRICS, STATIC_WEIGHT, TRANSFORMER_WEIGHT
+from ragfile.file.config import (
+    EVIDENCE,
+    KNOWN,
+    METRICS,
+    NAMED,
+    STATIC_WEIGHT,
+    TRANSFORMER_WEIGHT,
+)
 from ragfile.ground.atomic_replace import spare_unless_ragfile
 from ragfile.ground.urls import local_file
 from ragfile.ingest.analysis import Analysis
@@ -38,10 +45,11 @@ def model_record(embedder: Embedder | None, spec: str | None) -> dict[str, Any] 
 
 
 def fusion_record(embedder: Embedder | None) -> dict[str, Any]:
-    """Return the default fusion, which weights vectors by the kind of model and counts evidence."""
+    """Return the default fusion, which weights vectors by the kind of model, and counts evidence
+    and names."""
     weight = STATIC_WEIGHT if getattr(embedder, "is_static", False) else TRANSFORMER_WEIGHT
     known = {"known": KNOWN} if isinstance(embedder, StaticEmbedder) else {}
-    return {"method": "calibrated", "w": weight, "evidence": EVIDENCE, **known}
+    return {"method": "calibrated", "w": weight, "evidence": EVIDENCE, "named": NAMED, **known}
 
 
 class Writer(Transaction):

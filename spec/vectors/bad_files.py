@@ -16,6 +16,7 @@ from good_files import (
     RICH,
     ROWS,
     SOME_VECTORS,
+    TITLED,
     VECTORS,
     cluster_sections,
     hiding,
@@ -49,6 +50,8 @@ from pieces import (
     plain,
     sample,
     section_list,
+    title_key,
+    titles,
     tombs,
     vector_section,
 )
@@ -776,6 +779,23 @@ def samples():
     yield made("left-out", left_out, "without the row that comes first")
 
 
+def titles_of_documents():
+    lilu, both = title_key("lilu"), title_key("lilu", "mythology")
+    entries = sorted([(both, 0), (lilu, 0), (lilu, 1)])
+
+    def made(name, note, part, items=3):
+        held = [*segment(1, TITLED), ("rag.titles", 1, 0, part, items)]
+        data = File().commit(held, rows=[(1, 3, 3)]).bytes()
+        return f"1-titles-{name}", bad(data, None, "3.13", note)
+
+    yield made("size", "a byte more than its titles take", titles(entries) + b"\0")
+    yield made("none", "no title at all", b"", 0)
+    yield made("order", "keys that descend", titles(entries[::-1]))
+    yield made("twice", "a document twice with one key", titles([entries[0], *entries]), 4)
+    yield made("document", "a document that is not there", titles([*entries[:2], (2**64 - 1, 3)]))
+    yield made("other", "another title than the document's", titles([*entries[:2], (2**64 - 1, 2)]))
+
+
 def bares():
     bits = tombs([1, 4], 5)
 
@@ -1240,6 +1260,7 @@ def vectors():
         rows,
         documents,
         samples,
+        titles_of_documents,
         bares,
         fines,
         columns_of_metadata,

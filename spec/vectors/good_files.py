@@ -29,6 +29,8 @@ from pieces import (
     records,
     sample,
     stream,
+    title_key,
+    titles,
     tombs,
     vector_section,
 )  # fmt: skip
@@ -480,6 +482,15 @@ DOCUMENTS = {
     "empty": ("no rows", {"metadata": {"a": None}}, []),
     "größe": ("", None, [(0, (0, 0), None)]),
 }
+TITLED = {
+    "a": (None, {"metadata": {"title": "Lilu (mythology)"}}, [(0, "one", None)]),
+    "b": (
+        None,
+        {"metadata": {"title": "Gallu"}},
+        [(0, "two", {"metadata": {"title": "Lilu"}}), (1, "three", None)],
+    ),
+    "c": ("no rows", {"metadata": {"title": "Alu"}}, []),
+}
 RICH = {
     "a": (
         None,
@@ -666,6 +677,7 @@ def knowledge():
     yield "1-columns", Vector(file.bytes(), note, says_1(segments=[{"rows": 4}]))
     yield from fields_of_words()
     yield from placed_words()
+    yield from titled()
     pairs = [("c0000000000", "first"), ("c0000000001", "second-2")]
     at = 4096 + handmade.extent(len(keyword_section(pairs)(0)))
     sections = [
@@ -787,6 +799,16 @@ def originals_of_documents():
     found = [hashlib.sha256(one).hexdigest() if one else None for one in FILES]
     says = says_1(segments=[{"originals": found}])
     yield "1-originals", Vector(with_originals(), "the bytes of two files", says)
+
+
+def titled():
+    entries = sorted(
+        [(title_key("lilu", "mythology"), 0), (title_key("lilu"), 0), (title_key("lilu"), 1)]
+    )
+    held = [*segment(1, TITLED), ("rag.titles", 1, 0, titles(entries), 3)]
+    note = "titles: one of two words and without its part in parentheses, one of a chunk, none, one of no row"
+    found = says_1(segments=[{"titles": [list(entry) for entry in entries]}])
+    yield "1-titles", Vector(File().commit(held, rows=[(1, 3, 3)]).bytes(), note, found)
 
 
 POLICY = {"kind": "markdown", "size": 1000, "overlap": 200}

@@ -432,6 +432,17 @@ def lexicons(rows, fields):
     return sections
 
 
+def title_key(*words):
+    """The key of a title with these words."""
+    return xxh(words[0].encode()) >> 32 << 32 | xxh(" ".join(words).encode()) & 0xFFFFFFFF
+
+
+def titles(entries):
+    """The rag.titles of (key, document)."""
+    keys, numbers = zip(*entries, strict=True)
+    return struct.pack(f"<{len(keys)}Q", *keys) + struct.pack(f"<{len(numbers)}I", *numbers)
+
+
 def rice(value, low):
     return "0" * (value >> low) + "1" + (f"{value % 2**low:0{low}b}" if low else "")
 

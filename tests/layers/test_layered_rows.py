@@ -41,6 +41,7 @@ def document(rng, doc_id):
     number = rng.randrange(1000)
     text = "" if number % 10 == 9 else collections.text(rng, number)
     metadata = {"year": 2000 + number % 20, "kind": f"k{number % 3}"}
+    metadata["title"] = rng.choice(collections.TITLES)
     tags = [f"t{number % 5}"]
     return {"id": doc_id, "text": text, "metadata": metadata, "tags": tags, "source": doc_id[0]}
 

@@ -46,6 +46,7 @@ VALUES = {
     "tags_all": ["t0", "even"],
     "pool": 1,
     "fusion": ["rrf", {"rrf_k": 5}],
+    "hops": 0,
     "fields": {"text": 1},
     "drop_repeats": True,
     "offset": 2,
@@ -106,10 +107,12 @@ def chunks():
     for i in range(60):
         if i % 3 != 1:  # the second chunk of a document repeats the first one
             text = " ".join(chance.choices(WORDS, k=chance.randint(4, 20)))
+        shown = text + " Zebra" * (i in (39, 40))  # the best passages name the document d17
+        title = {"title": "Zebra"} if i // 3 == 17 else {}
         tags = [f"t{i % 3}", "even" if i % 2 == 0 else "odd"]
         yield {
-            "doc_id": f"d{i // 3}", "chunk_index": i % 3, "content": text, "tags": tags,
-            "metadata": {"year": 2000 + i},
+            "doc_id": f"d{i // 3}", "chunk_index": i % 3, "content": shown, "tags": tags,
+            "metadata": {"year": 2000 + i, **title},
         }  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import os
 import random
 
 WORDS = [f"w{i}" for i in range(60)] + ["pod", "node", "drain", "cluster", "naïve", "日本語"]
+TITLES = [f"Pod w{n}" for n in range(12)] + ["Drain (cluster)", "W7 node", "Naïve", "日本語"]
 QUESTIONS = [
     "pod drain",
     "w1 w2 w3",
@@ -23,13 +24,15 @@ def text(rng, number):
     """Some texts are the same, so that scores tie across shards."""
     if number % 6 == 0:
         return "the same text about a pod and a node"
-    return "\n\n".join(" ".join(rng.choices(WORDS, k=rng.randint(3, 40))) for _ in range(2))
+    return "\n\n".join(
+        " ".join(rng.choices(WORDS + TITLES, k=rng.randint(3, 40))) for _ in range(2)
+    )
 
 
 def page(rng, number):
     nested = "nested:\n  a: 1\n" if number % 9 == 0 else ""
     front = f"tags: [t{number % 5}]\nyear: {2000 + number % 20}\nkind: k{number % 3}\n{nested}"
-    return f"---\n{front}---\n# Title {number % 7}\n\n{text(rng, number)}\n"
+    return f"---\n{front}---\n# {TITLES[number % 19 % len(TITLES)]}\n\n{text(rng, number)}\n"
 
 
 def write(folder, count=60, seed=1):

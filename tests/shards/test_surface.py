@@ -115,6 +115,12 @@ SAME = {
     "has_lost_commit": lambda rf: rf.file.has_lost_commit,
     "sample_statistics": lambda rf: rf.rows.sample_statistics(NEAR),
     "fusion_method": lambda rf: rf.rows.fusion_method,
+    "has_titles": lambda rf: rf.rows.has_titles,
+    "rarest": lambda rf: rf.rows.rarest(["pod drain", "zzz", "w7"], Notes()),
+    "first_rows": lambda rf: names(rf, rf.rows.first_rows(np.array([rf.row(f"{DOC}#0")]), Notes())),
+    "names_each": lambda rf: [
+        (name, names(rf, sorted(rows))) for name, rows in rf.rows.names_each(["W7 node, Pod w1"], Notes())[0]
+    ],
     "has_further_passages": lambda rf: rf.rows.has_further_passages,
     "passages": lambda rf: sorted(rf.rows.passages().ids([3, 7]).values()) and None,
     # numbers of rows are a dataset's own
@@ -225,7 +231,7 @@ OPTIONS = {
     "fields": [{"headers": 1}, {"headers": 0, "text": 2}, {}],
     "drop_repeats": [True], "offset": [1, 4, 999], "min_score": [0.3, 5.0], "diversity": [0.3, 1.0],
     "boost": [BOOST, [BOOST, {**BOOST, "field": "nested.a", "reference": 1}]], "query_syntax": [True],
-    "threads": [1, 2], "request_id": ["r"], "effort": [1.0, 0.5],
+    "hops": [0, 2], "threads": [1, 2], "request_id": ["r"], "effort": [1.0, 0.5],
     # of search alone
     "similar_to": [f"{DOC}#0"], "rewrites": [("node cluster", "drain")], "group": [1, 3], "rerank": ["default"],
     "vector": [NEAR], "cache": [False],

@@ -159,21 +159,54 @@ static enum rag_status ask_languages(const uint8_t *text, size_t size, unsigned 
     return RAG_OK;
 }
 
-/* Set the query; rules are those of rag_analyze, `among` the languages of the file. Return the
- * words without a term yet, each followed by a NUL. */
-EXPORT(words_ask)
-int words_ask(const uint8_t *text, size_t size, unsigned rules, uint32_t among,
-              const uint8_t **pending, size_t *pending_size) {
+/* Begin new queries. */
+static enum rag_status start_queries(void) {
     if (queries) rag_queries_free(queries);
     if (rag_vocabulary_size(vocabulary) > VOCABULARY_MOST) {
         rag_vocabulary_free(vocabulary);
         vocabulary = rag_vocabulary_new();
     }
     queries = rag_queries_new();
-    if (!queries || !vocabulary) return (int)rag_fail(&fault, RAG_MEMORY, 0, "no memory");
-    enum rag_status status = rag_queries_add(queries, vocabulary, text, size, rules, &fault);
+    return queries && vocabulary ? RAG_OK : rag_fail(&fault, RAG_MEMORY, 0, "no memory");
+}
+
+/* Set the query; rules are those of rag_analyze, `among` the languages of the file. Return the
+ * words without a term yet, each followed by a NUL. */
+EXPORT(words_ask)
+int words_ask(const uint8_t *text, size_t size, unsigned rules, uint32_t among,
+              const uint8_t **pending, size_t *pending_size) {
+    enum rag_status status = start_queries();
+    if (status == RAG_OK) status = rag_queries_add(queries, vocabulary, text, size, rules, &fault);
     if (status == RAG_OK) status = ask_languages(text, size, rules, among);
     if (status == RAG_OK) *pending = rag_vocabulary_pending(vocabulary, pending_size);
+    return (int)status;
+}
+
+/* The same for several texts, each followed by a NUL; words_rarest answers. */
+EXPORT(words_ask_each)
+int words_ask_each(const uint8_t *texts, size_t size, unsigned rules, uint32_t among,
+                   const uint8_t **pending, size_t *pending_size) {
+    enum rag_status status = start_queries();
+    for (size_t at = 0, end; at < size && status == RAG_OK; at = end + 1) {
+        for (end = at; end < size && texts[end];) end++;
+        status = rag_queries_add(queries, vocabulary, texts + at, end - at, rules, &fault);
+        if (status == RAG_OK) status = ask_languages(texts + at, end - at, rules, among);
+    }
+    if (status == RAG_OK) *pending = rag_vocabulary_pending(vocabulary, pending_size);
+    return (int)status;
+}
+
+/* Write the smallest number of live rows with a term of each of `count` queries, 0 without
+ * terms. */
+EXPORT(words_rarest) int words_rarest(size_t count, double *rarest) {
+    const enum rag_status status = rag_lexicons_count(legs, leg_count, queries, 1, &fault);
+    for (size_t i = 0; i < count && status == RAG_OK; i++) {
+        size_t terms_count;
+        const struct rag_query_term *terms = rag_queries_terms(queries, i, &terms_count);
+        rarest[i] = terms_count ? (double)terms[0].df : 0;
+        for (size_t j = 1; j < terms_count; j++)
+            if ((double)terms[j].df < rarest[i]) rarest[i] = (double)terms[j].df;
+    }
     return (int)status;
 }
 

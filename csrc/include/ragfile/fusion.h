@@ -55,6 +55,49 @@ enum rag_status rag_evidence_rank(double *scores, const int64_t *documents, cons
                                   size_t count, double share, int64_t *order,
                                   struct rag_fault *fault);
 
+/* Pages that the best passages name (fusion/named.c has the formula). A seed is a passage: its
+ * score as a share of the best one, and the first row of its document. The number after the last seed
+ * stands for the question. An edge is a document that a seed names, with a weight above 0. Edges are in the order of the seeds, of one
+ * seed in the order of its text. */
+enum { RAG_NAMED_ROWS = 12, RAG_NAMED_SEEDS = 3 };
+struct rag_named_seed {
+    double share;
+    int64_t document;
+};
+struct rag_named_edge {
+    uint32_t seed;
+    int64_t document;
+    double weight;
+};
+
+/* A document with its mass, 1 for the largest, the seed that gives most of it by naming the
+ * document, and that part of it; RAG_NAMED_BY_NONE for a seed's document that none names. */
+#define RAG_NAMED_BY_NONE 0xFFFFFFFFU
+struct rag_named_mass {
+    int64_t document;
+    double mass, part;
+    uint32_t by;
+};
+
+/* The weight of a name of which the rarest term is in df of all rows, and that `documents` have as
+ * title; 0 for a name that does not count. */
+double rag_named_weight(uint64_t rows, uint64_t df, size_t documents);
+
+/* Takes the seeds of a ranking: of its first RAG_NAMED_ROWS rows, the best rows of the first
+ * RAG_NAMED_SEEDS documents. documents[i] is the first row of the document of row i. at[i] is the
+ * place of seed i. Returns their number, 0 if the best score is not above 0. */
+size_t rag_named_seeds(const double *scores, const int64_t *documents, size_t count,
+                       struct rag_named_seed seeds[RAG_NAMED_SEEDS], size_t at[RAG_NAMED_SEEDS]);
+
+/* Spreads what the seeds hold over what they name. out has room for seed_count + edge_count.
+ * Returns the number of documents, 0 if the seeds name none but their own. */
+size_t rag_named_spread(const struct rag_named_seed *seeds, size_t seed_count,
+                        const struct rag_named_edge *edges, size_t edge_count,
+                        struct rag_named_mass *out);
+
+/* The score of a document's row after the rule. */
+double rag_named_raised(double score, double top, double share, double mass);
+
 /* One segment in a merge of several: the number of its first row in the file, its rows, its
  * records (for ties between segments and for evidence; else NULL), and its vectors or NULL.
  * Arrays are sorted by base. */
@@ -70,6 +113,11 @@ struct rag_part {
 enum rag_status rag_merge(const struct rag_part *parts, size_t part_count, int64_t *rows,
                           float *scores, size_t count, size_t k, int threads, int64_t *to,
                           float *best, struct rag_fault *fault);
+
+/* The first row in the file of the document of each row. Each part needs its records. */
+enum rag_status rag_parts_first_rows(const struct rag_part *parts, size_t part_count,
+                                     const int64_t *rows, size_t count, int64_t *first,
+                                     struct rag_fault *fault);
 
 /* The method of fusion (fusion/fuse.c has the formulas). `parameter` is the weight, the constant
  * of reciprocal ranks, or the share of vectors. `weights` has the weight of each query instead of
@@ -110,10 +158,11 @@ enum rag_status rag_fusion_near(const struct rag_fusion *fusion, const int64_t *
                                 float *least, struct rag_fault *fault);
 
 /* The fused ranking: rows, fused scores, and the BM25 and vector score of each row, all
- * [queries][width], best first. Unused entries are row -1, score -infinity, parts NaN. */
+ * [queries][width], best first. Unused entries are row -1, score -infinity, parts NaN. scales is
+ * NULL or receives for RAG_CALIBRATED [queries][3]: the best BM25 score, mean and deviation. */
 struct rag_fused {
     int64_t *rows;
-    double *scores;
+    double *scores, *scales;
     float *bm25, *nearness;
     size_t width;
 };

@@ -26,6 +26,8 @@ export interface SearchOptions extends Filter {
   pool?: number;
   /** How to combine the retrievers: `calibrated`, `rrf` or `blend`, alone or with parameters, such as `["rrf", {"rrf_k": 30}]`. The file records a default. */
   fusion?: FusionMethod | [FusionMethod, { [name: string]: number }] | null;
+  /** Whether pages rise that the best passages name: 0 for no, 1 as the file records, 2 for answers that need several pages; 1. */
+  hops?: number;
   /** Leave out passages that nearly repeat a better one. */
   dropRepeats?: boolean;
   /** Number of results to skip. */

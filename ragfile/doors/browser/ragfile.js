@@ -219,6 +219,16 @@ export class RagFile extends Archive {
     return found;
   }
 
+  /** How many rows have the rarest term of each text. */
+  async rarest(texts) {
+    const { core } = this;
+    await this.ask(texts.map((text) => `${text}\0`).join(""), "words_ask_each");
+    return core.withRoom([8 * texts.length], async (at) => {
+      await core.call("words_rarest", texts.length, at);
+      return [...new Float64Array(core.exports.memory.buffer, at, texts.length)];
+    });
+  }
+
   need(name) {
     const lacking = this.segments.find(
       (one) =>
@@ -255,13 +265,13 @@ export class RagFile extends Archive {
     });
   }
 
-  /** Makes the core's question this text's terms. */
-  async ask(text) {
+  /** Makes the core's question this text's terms; with words_ask_each, those of texts that end with a NUL. */
+  async ask(text, call = "words_ask") {
     const { rules, among, terms } = await this.lexical();
     const { core } = this;
     await core.withText(text, (at, size) =>
       core.withRoom([4, 4], async (place, count) => {
-        await core.call("words_ask", at, size, rules, among, place, count);
+        await core.call(call, at, size, rules, among, place, count);
         const [from, length] = [core.view.getUint32(place, true), core.view.getUint32(count, true)];
         const words = length ? core.string0(from, length) : [];
         const known = encoded(

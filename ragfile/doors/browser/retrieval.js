@@ -3,6 +3,7 @@ ragfile.js makes the hits. */
 
 import { ArgumentError } from "./errors.js";
 import { methodOf, parameterOf } from "./fusion.js";
+import { NAMED_ROWS, withNamed } from "./named_pages.js";
 import {
   boosted,
   checkedBoosts,
@@ -18,10 +19,11 @@ const MODES = ["hybrid", "vector", "bm25", "keyword"];
 const TRANSFORMER_WEIGHT = 4;
 const SPARE = 4; // rows that a retriever hands over for each place of a distinct answer
 const DEEPER = 4;
+const EVIDENCE_ROWS = 50; // as in the core
 const OPTIONS = new Set(
   (
     "k mode pool fusion vector where tags tagsAny tagsAll offset minScore boost dropRepeats diversity similarTo" +
-    " rewrites"
+    " rewrites hops"
   ).split(" "),
 );
 const NOTHING = { scoreType: "none", rows: [], scores: [], parts: [] };
@@ -38,10 +40,12 @@ export class Question {
       offset = 0,
       fusion = null,
       vector = null,
+      hops = 1,
     } = options;
     if (!MODES.includes(mode))
       throw new ArgumentError(`unknown mode '${mode}': use one of ${MODES.join(", ")}`);
-    Object.assign(this, { file, text, mode, vector, options });
+    if (![0, 1, 2].includes(hops)) throw new ArgumentError(`hops is 0, 1 or 2, not ${hops}`);
+    Object.assign(this, { file, text, mode, vector, options, hops });
     const { length } = file;
     [this.k, this.offset] = [atMost(k, length), atMost(offset, length)];
     this.fusion = methodOf(fusion, file.config.fusion ?? {});
@@ -67,7 +71,7 @@ export class Question {
   async answer() {
     const { file } = this;
     const without = await this.likeness();
-    const mask = await file.filter(this.options, without);
+    const mask = (this.passing = await file.filter(this.options, without));
     if (this.mode === "keyword") return { ranked: await this.named(mask), degraded: "" };
     const texts = [this.text, ...this.rewrites];
     const vectors = this.vector && this.rewrites.length ? [...this.vector] : [this.vector];
@@ -146,11 +150,14 @@ export class Question {
     if (vector) await this.file.openVectors();
     const { file } = this;
     const ranksCode = hasWords && this.ranksCode;
+    const share = hasWords && !ranksCode ? this.namedShare(vector !== null) : 0;
     if (!vector || !hasWords) {
       const found = await this.byOne(legs, Math.max(depth, wanted));
-      return ranksCode ? file.rankedAsCode(text, found) : found;
+      if (ranksCode) return file.rankedAsCode(text, found);
+      return share ? withNamed(this, found, { text, share }) : found;
     }
     beyond ||= ranksCode;
+    const led = share ? Math.max(wanted, NAMED_ROWS) : wanted;
     const [method, params] = this.fusion;
     const words = await file.matched(text, depth);
     const known = await file.vectorScores(words.rows, vector);
@@ -159,12 +166,25 @@ export class Question {
       by = await this.scale(text, vector, params);
       const rest = words.rows.length === depth && depth > 0 ? words.scores.at(-1) : 0;
       const hasEvidence = params.evidence > 0;
-      if (!beyond) least = await file.least(by, words.scores, known, wanted, rest, hasEvidence);
+      if (!beyond) least = await file.least(by, words.scores, known, led, rest, hasEvidence);
     }
     const dense = await file.near(vector, depth, least);
     const ranked = await this.fused({ text, method, params, by, words, known, dense });
-    const found = page(ranked, 0, beyond ? 2 * depth : wanted);
-    return ranksCode ? file.rankedAsCode(text, found) : found;
+    const width = share ? Math.max(led, EVIDENCE_ROWS) : wanted;
+    const found = page(ranked, 0, beyond ? 2 * depth : width);
+    if (ranksCode) return file.rankedAsCode(text, found);
+    return share ? withNamed(this, found, { text, vector, share, by, best: ranked.best }) : found;
+  }
+
+  /** The share by which named pages rise in the answer, 0 if the rule does not apply. */
+  namedShare(isHybrid) {
+    const { file, hops } = this;
+    const [method, params] = this.fusion;
+    const isOther = isHybrid ? method !== "calibrated" : false;
+    if (!hops || isOther || !file.hasLive("rag.titles") || (this.options.similarTo ?? null) !== null)
+      return 0;
+    const share = (isHybrid ? params : (file.config.fusion ?? {})).named ?? 0;
+    return share && hops === 2 ? 1 : share;
   }
 
   async byOne({ text, vector, hasWords }, depth) {
@@ -203,7 +223,8 @@ export class Question {
       ? await this.weighed(await file.calibrated(by, bm25, near, ties), rows, ties, params)
       : await byRank(file.core, method, params, rows, ties, [dense, words]);
     const parts = order.map((i) => ({ bm25: bm25[i], vector: near[i] }));
-    return { scoreType: method, rows: order.map((i) => rows[i]), scores, parts };
+    const best = bm25.reduce((a, b) => Math.max(a, b), 0);
+    return { scoreType: method, rows: order.map((i) => rows[i]), scores, parts, best };
   }
 
   /** A ranking of rows with the evidence of their documents. */

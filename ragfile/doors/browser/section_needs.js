@@ -15,6 +15,7 @@ const NEEDS = {
   "rag.terms.N": ["rag.terms", "rag.postings.N"],
   "rag.postings.N": ["rag.terms", "rag.terms.N"],
   "rag.positions": ["rag.terms", "rag.postings"],
+  "rag.titles": ["rag.chunks", "rag.documents", "rag.ids"],
   "rag.chunks": ["rag.documents", "rag.ids", "rag.text", "rag.meta"],
   "rag.documents": ["rag.chunks", "rag.ids", "rag.text", "rag.meta"],
   "rag.ids": ["rag.chunks", "rag.documents", "rag.text", "rag.meta"],

@@ -94,7 +94,14 @@ def _passage(number: int, hit: Hit, viewer: PassageViewer) -> str:
     section = hit.metadata.get("headers")
     where = f"{place}, {section}" if isinstance(section, str) and section else place
     span = f" {hit.start}-{hit.end}" if hit.start >= 0 else ""
-    return f"[{number}] {hit.id}{span} ({where})\n{shown.text()}"
+    return f"[{number}] {hit.id}{span} ({where}){_naming(hit)}\n{shown.text()}"
+
+
+def _naming(hit: Hit) -> str:
+    """Return which passage names the page of a hit, if that raised it."""
+    if (by := hit.named_by) is None:
+        return ""
+    return f", named by {by[0] or 'the question'}: {by[1]}"
 
 
 def _cut(hit: Hit, tokens: int) -> Hit:

@@ -16,13 +16,14 @@ WORDS = (  # noqa: SIM905
     "node drain cluster key rotate secret pod volume claim schedule taint the of a network policy "
     "snake_case v1.2.3 c++ größe straße 東京 日本語 données été running runs runner unknownword"
 ).split()
+TITLES = ["Taint", "Node Drain", "Größe", "V1.2.3", "Snake_case Key", "Été"]
 
 
 def documents(seed, count):
     """Documents with the words above, in sections, with metadata of every kind."""
     rng = random.Random(seed)
     for i in range(count):
-        text = " ".join(rng.choices(WORDS, k=rng.randint(20, 400)))
+        text = " ".join(rng.choices(WORDS + TITLES, k=rng.randint(20, 400)))
         metadata = {
             "year": rng.randint(2018, 2026),
             "lang": rng.choice(["en", "de", None, True, 1, 1.5]),
@@ -31,6 +32,7 @@ def documents(seed, count):
                 "n": rng.random(),
             },
             "keywords": rng.sample(["alpha", "beta", "gamma"], rng.randint(0, 2)),
+            "title": rng.choice(TITLES) + rng.choice(["", f" {i % 40}", " (東京)"]),
         }
         tags = rng.sample(["red", "green", "blue"], rng.randint(0, 2))
         yield {"id": f"d{seed}-{i:04}\U0001f600é"[: rng.randint(7, 12)] + str(i), "text": text,
@@ -156,7 +158,11 @@ def test_searches_give_the_same_passages_and_score_bits(files, name):
         for i in range(QUESTIONS):
             text, options = question(rng), rng.choice(FILTERS)
             mode = rng.choice(["hybrid", "hybrid", "bm25", "vector", "keyword"])
-            rest = {"k": rng.choice([0, 1, 5, 12, 70]), "mode": mode}
+            rest = {
+                "k": rng.choice([0, 1, 5, 12, 70]),
+                "mode": mode,
+                "hops": rng.choice([0, 1, 1, 2]),
+            }
             if mode == "hybrid":
                 rest["fusion"] = rng.choice([None, None, "rrf", "blend", "calibrated"])
             if mode == "keyword":
@@ -279,6 +285,7 @@ def test_an_option_that_is_not_read_here_is_refused_by_name(files):
             ({"similarTo": 3.5}, "row 3.5 of"),
             ({"minScore": "3"}, "minScore is a score"),
             ({"offset": -1}, "whole numbers"),
+            ({"hops": 3}, "hops is 0, 1 or 2"),
             ({"rewrites": "one"}, "list of texts"),
         ):
             answer = there.answer("search", "drain", options)
