@@ -294,23 +294,29 @@ def open_for_model(
     """Open the embedder that a caller names for vectors of a recorded model.
 
     A recorded name without a provider's scheme comes from another program, which puts no prefixes before
-    texts. Then the provider puts none before them either. Prefixes that the record names apply, and those
-    that `spec` names come first.
+    texts. Then the provider puts none before them either. Prefixes and dimensions that the record names
+    apply, and those that `spec` names come first.
     """
     record = recorded or {}
     name = str(record.get("name") or "")
-    if not (isinstance(spec, str) and name and spec.partition(":")[0] in PROVIDERS):
+    scheme = spec.partition(":")[0] if isinstance(spec, str) else ""
+    if not (isinstance(spec, str) and name and scheme in PROVIDERS):
         return open_embedder(spec, cache=cache)
     is_foreign = not is_scheme(name.partition(":")[0])
-    known = _prefix_options(str(record.get("spec") or name))
-    prefixes: dict[str, Any] = dict.fromkeys(PREFIX_OPTIONS, "") if is_foreign else known
-    prefixes |= _prefix_options(spec)
-    return open_embedder(spec, cache=cache, **prefixes)
+    known = str(record.get("spec") or name)
+    options: dict[str, Any] = (
+        dict.fromkeys(PREFIX_OPTIONS, "") if is_foreign else _prefix_options(known)
+    )
+    if PROVIDERS[scheme].is_remote:
+        options |= _dimensions(known) | _dimensions(spec)
+    return open_embedder(spec, cache=cache, **options | _prefix_options(spec))
 
 
-def with_prefixes(name: str, spec: str) -> str:
-    """Return a name with the prefixes that another spec of the model names, and none of its other options."""
-    return _noted(name, _prefix_options(spec))
+def with_vector_options(name: str, spec: str) -> str:
+    """Return a name with the prefixes and dimensions that another spec of the model names, and none of its
+    other options, which do not change vectors.
+    """
+    return _noted(name, _vector_options(spec))
 
 
 def foreign_name(spec: str) -> str:
@@ -321,9 +327,18 @@ def foreign_name(spec: str) -> str:
     """
     name = spec.partition("?")[0]
     is_known = is_scheme(name.partition(":")[0]) and any(prefixes_of(name))
-    return _noted(
-        name, dict.fromkeys(PREFIX_OPTIONS if is_known else (), "") | _prefix_options(spec)
-    )
+    none = dict.fromkeys(PREFIX_OPTIONS if is_known else (), "")
+    return _noted(name, {**none, **_vector_options(spec)})
+
+
+def completed_name(name: str, spec: str) -> str:
+    """Return the name that a store records, with what `spec` adds if both are of one model.
+
+    A recorded name without options gains the prefixes and dimensions of `spec`, and its scheme.
+    """
+    if "?" in name or not _vector_options(spec):
+        return name
+    return foreign_name(spec) if same_model({"name": name}, {"name": spec}) else name
 
 
 def _prefix_options(spec: str) -> dict[str, str]:
@@ -332,8 +347,19 @@ def _prefix_options(spec: str) -> dict[str, str]:
     return {key: options[key] for key in PREFIX_OPTIONS if key in options}
 
 
-def _noted(name: str, prefixes: Mapping[str, str]) -> str:
-    return f"{name}?{urlencode(prefixes)}" if prefixes else name
+def _dimensions(spec: str) -> dict[str, int]:
+    """Return the dimensions that a name has, as an option."""
+    asked = dict(parse_qsl(spec.partition("?")[2])).get("dimensions", "")
+    return {"dimensions": int(asked)} if re.fullmatch(r"[1-9][0-9]{0,5}", asked) else {}
+
+
+def _vector_options(spec: str) -> dict[str, str | int]:
+    """Return the options of a name that change vectors."""
+    return {**_prefix_options(spec), **_dimensions(spec)}
+
+
+def _noted(name: str, options: Mapping[str, str | int]) -> str:
+    return f"{name}?{urlencode(options)}" if options else name
 
 
 def _opened(spec: str | None, offline: bool, options: dict[str, Any]) -> Embedder | None:

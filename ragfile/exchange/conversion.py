@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, TypeAlias, TypeVar, cast
 
-from ragfile.embedding.protocol import foreign_name
+from ragfile.embedding.protocol import completed_name, foreign_name
 from ragfile.errors import FormatError
 from ragfile.exchange.collection import Collection
 from ragfile.exchange.faiss import json_pair
@@ -83,8 +83,9 @@ def convert(
     src, dst = _local(src), _local(dst)
     _refuse_itself(src, dst)
     collection = read(src, **options)
-    if embedder is not None and not collection.model_name:
-        collection.model_name = foreign_name(embedder)
+    if embedder is not None:
+        name = collection.model_name
+        collection.model_name = completed_name(name, embedder) if name else foreign_name(embedder)
     if lost := len(collection.dangling()):
         what = f"{lost} of {len(collection)} rows refer to documents or chunks that are not there; they are kept as they are"
         warnings.warn(what, UserWarning, stacklevel=stack_level())

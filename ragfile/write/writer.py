@@ -11,7 +11,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.embedding.embedded_text import Context
-from ragfile.embedding.protocol import Embedder, StaticEmbedder, open_embedder, with_prefixes
+from ragfile.embedding.protocol import Embedder, StaticEmbedder, open_embedder, with_vector_options
 from ragfile.file.arrow import noted_model
 from ragfile.file.config import (
     EVIDENCE,
@@ -41,7 +41,7 @@ def model_record(embedder: Embedder | None, spec: str | None) -> dict[str, Any] 
     name = spec and spec.partition("?")[0]
     if name and os.path.exists(name.partition(":")[2]):
         name = embedder.model.name  # a path of this machine means nothing on another
-    return {**embedder.model.record(), "spec": name and with_prefixes(name, spec or "")}
+    return {**embedder.model.record(), "spec": name and with_vector_options(name, spec or "")}
 
 
 def fusion_record(embedder: Embedder | None) -> dict[str, Any]:

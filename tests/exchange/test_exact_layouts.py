@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from servers import embedding_servers
 
 import ragfile
+from ragfile.adapters.single_file import SingleFileRAGService
 from ragfile.errors import FormatError
 from ragfile.exchange import conversion
 
@@ -632,3 +633,78 @@ def test_a_file_that_was_built_with_prefixes_is_asked_with_them(tmp_path, ollama
     with ragfile.open(tmp_path / "kb.ragfile", embedder=NOMIC) as rf:
         rf.search(NIGHT, 1, mode="vector")
     assert embedded(ollama) == [f"ask: {NIGHT}"]
+
+
+# ------------------------------------------------------------------- the dimensions of a model ---
+
+
+@pytest.fixture
+def openai(monkeypatch):
+    with embedding_servers.Server() as server:
+        monkeypatch.setenv("OPENAI_BASE_URL", f"{server.url}/v1")
+        monkeypatch.setenv("OPENAI_API_KEY", "sk-test")
+        yield server
+
+
+SMALL = "openai:text-embedding-3-small"
+SHORT = f"{SMALL}?dimensions=5"  # of the server's 8
+
+
+def asked_dimensions(server):
+    """The models and dimensions that the server was asked for since the last call."""
+    found = [(body["model"], body.get("dimensions")) for _, body, *_ in server.requests]
+    server.requests.clear()
+    return found
+
+
+def check_short(path, server):
+    """Ask a file for a text by the model's bare name, and compare with the server's short vector."""
+    with ragfile.open(path, embedder=SMALL) as rf:
+        hits = rf.search(NIGHT, 1, mode="vector")
+    assert (hits.degraded, hits[0].text, round(hits[0].score, 4)) == ("", NIGHT, 1.0)
+    assert asked_dimensions(server) == [("text-embedding-3-small", 5)]
+
+
+def test_a_file_of_short_vectors_is_asked_by_the_models_bare_name(tmp_path, openai):
+    kb, entries = tmp_path / "kb.ragfile", tmp_path / "metadata-m.json"
+    pair = (tmp_path / "vectors-m.faiss", entries)
+    ragfile.build([{"id": "a", "text": NIGHT}], kb, embedder=SHORT)
+    openai.requests.clear()
+    check_short(kb, openai)
+    ragfile.convert(kb, tmp_path / "kb.ragmd")
+    ragfile.convert(kb, pair)
+    ragfile.convert(pair, tmp_path / "pair.ragfile")
+    ragfile.convert(tmp_path / "kb.ragmd", tmp_path / "ragmd.ragfile")
+    for name in ("kb.ragmd", "metadata-m.json", "pair.ragfile", "ragmd.ragfile"):
+        check_short(tmp_path / name, openai)
+    service = SingleFileRAGService("openai", "text-embedding-3-small", tmp_path / "kb.ragmd")
+    service.initialize_search_backend()
+    assert service.search_sync(NIGHT, 1)[0].text == NIGHT
+    assert asked_dimensions(openai) == [("text-embedding-3-small", 5)]
+    ragfile.add(kb, [{"id": "b", "text": "Herons wait."}], embedder=SMALL)
+    assert asked_dimensions(openai) == [("text-embedding-3-small", 5)]
+
+
+@pytest.mark.parametrize("recorded", [None, "text-embedding-3-small"])
+def test_short_vectors_of_another_program_are_converted_with_their_dimensions(
+    tmp_path, openai, recorded
+):
+    vector = embedding_servers.vector_of(NIGHT, 5).tolist()
+    (tmp_path / "rows.jsonl").write_text(
+        json.dumps({"id": "a", "text": NIGHT, "embedding": vector})
+    )
+    source = tmp_path / "rows.jsonl"
+    if recorded:
+        source = (tmp_path / "v.faiss", tmp_path / "m.json")
+        ragfile.convert(tmp_path / "rows.jsonl", source)
+        held = json.loads(source[1].read_text())
+        source[1].write_text(json.dumps(held | {"model_name": recorded}))
+    for name in ("kb.ragmd", "kb.ragfile"):
+        ragfile.convert(source, tmp_path / name, embedder=SHORT)
+        check_short(tmp_path / name, openai)
+
+
+def test_dimensions_of_the_caller_come_first(tmp_path, openai):
+    ragfile.build([{"id": "a", "text": NIGHT}], tmp_path / "kb.ragfile", embedder=SHORT)
+    with pytest.raises(ragfile.ModelError, match="5 dimensions"):
+        ragfile.open(tmp_path / "kb.ragfile", embedder=f"{SMALL}?dimensions=4")
