@@ -204,7 +204,8 @@ static void commit_field(struct rag_lexical_builder *builder, const struct batch
             builder->places[field->row]++;
         }
         if (term == LEX_DROPPED) continue;
-        parts += !(found & LEX_WHOLE);
+        /* A whole is counted by its parts; a lone cluster has none. */
+        parts += !(found & LEX_WHOLE) || !(builder->words[i] & UNPLACED);
         count_term(builder, term, field->row, field->weight);
     }
     const uint64_t length = (uint64_t)parts * field->weight;

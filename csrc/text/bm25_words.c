@@ -220,9 +220,11 @@ struct rag_bm25_mark rag_bm25_mark_of(size_t language) {
 uint32_t rag_bm25_vocabulary_marked(struct rag_vocabulary *vocabulary, struct rag_bm25_mark mark,
                                     const struct rag_word *word) {
     uint8_t marked[LEX_TERM_MAX];
-    if (!mark.size || word->kind == RAG_WORD_WHOLE || mark.size + word->size > LEX_TERM_MAX ||
+    /* A cluster has one term, alone and beside pairs, whichever of them comes first. */
+    const int kind = word->share == RAG_CLUSTER_SHARE ? RAG_WORD_WHOLE : word->kind;
+    if (!mark.size || kind == RAG_WORD_WHOLE || mark.size + word->size > LEX_TERM_MAX ||
         rag_word_is_dense(word->bytes, word->size))
-        return rag_bm25_vocabulary_word(vocabulary, word->bytes, word->size, word->kind);
+        return rag_bm25_vocabulary_word(vocabulary, word->bytes, word->size, kind);
     memcpy(marked, mark.bytes, mark.size);
     memcpy(marked + mark.size, word->bytes, word->size);
     return rag_bm25_vocabulary_word(vocabulary, marked, mark.size + word->size, word->kind);

@@ -219,3 +219,23 @@ def test_a_file_with_another_table_is_refused(rf):
 def test_single_characters_are_words_beside_pairs(text, alone):
     found = [word for word, is_whole in _core.words(text, clusters=True) if is_whole]
     assert found == alone
+
+
+def test_a_lone_character_counts_alike_whatever_was_read_before(tmp_path):
+    """Its term is that of the same character beside pairs, and only the lone one counts in the length."""
+    texts = ["日 alone", "日本 together", "plain words"]
+    found = []
+    for order in (texts, texts[::-1]):
+        path = tmp_path / f"{len(found)}.ragfile"
+        named = [{"id": f"{i}", "text": text} for i, text in enumerate(order)]
+        ragfile.build(named, path, embedder="none")
+        with ragfile.open(path) as rf:
+            found.append(
+                [
+                    {hit.text: hit.score for hit in rf.search(question, mode="bm25")}
+                    for question in ("日", "日本", "alone", "plain")
+                ]
+            )
+            assert rf.rows.segments[0].lexicon.total_length == 2 + 2 + 2
+    assert found[0] == found[1]
+    assert len(found[0][0]) == 2
