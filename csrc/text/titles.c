@@ -305,7 +305,7 @@ enum rag_status rag_titles_match(const struct rag_title_part *parts, size_t part
     return status;
 }
 
-/* -------------------------------------------------------------------------------------- choosing */
+/* ------------------------------------------------------------------------------------- choosing */
 
 static int by_place(const void *a, const void *b) {
     const struct rag_title_match *x = a, *y = b;

@@ -56,9 +56,9 @@ enum rag_status rag_evidence_rank(double *scores, const int64_t *documents, cons
                                   struct rag_fault *fault);
 
 /* Pages that the best passages name (fusion/named.c has the formula). A seed is a passage: its
- * score as a share of the best one, and the first row of its document. The number after the last seed
- * stands for the question. An edge is a document that a seed names, with a weight above 0. Edges are in the order of the seeds, of one
- * seed in the order of its text. */
+ * score as a share of the best one, and the first row of its document. The number after the last
+ * seed stands for the question. An edge is a document that a seed names, with a weight above 0.
+ * Edges are in the order of the seeds, of one seed in the order of its text. */
 enum { RAG_NAMED_ROWS = 12, RAG_NAMED_SEEDS = 3 };
 struct rag_named_seed {
     double share;

@@ -64,8 +64,8 @@ enum rag_status rag_titles_match(const struct rag_title_part *parts, size_t part
                                  struct rag_fault *fault);
 
 /* Sorts the matches of one text and keeps its names: the longest from left to right, with at most
- * RAG_TITLE_PAGES documents, the first RAG_TITLE_NAMES of them. The matches of a name are side by side, by row.
- * Returns how many matches are left. */
+ * RAG_TITLE_PAGES documents, the first RAG_TITLE_NAMES of them. The matches of a name are side by
+ * side, by row. Returns how many matches are left. */
 enum { RAG_TITLE_NAMES = 64 };
 size_t rag_titles_choose(struct rag_title_match *matches, size_t count);
 
