@@ -2,7 +2,7 @@
 
     row          int64: the number of the row       tags         list of texts
     node_id      document#index                     metadata_    JSON: the document's, then the chunk's
-    doc_id       the document                                    own, and "tags"
+    doc_id       the document                                    own, and "tags"; see ground/tagged_metadata.py
     chunk_index  int64: its number there            metadata.…   the value at each path, with its type
     text         the chunk                          embedding    float32[dim], where the file has vectors;
     source       the document's                                  null for a chunk without one
@@ -24,6 +24,7 @@ from ragfile.errors import CorruptError
 from ragfile.file import prefetch, typed_columns
 from ragfile.ground.extras import optional
 from ragfile.ground.json_values import is_object
+from ragfile.ground.tagged_metadata import with_tags
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence, Sized
@@ -61,8 +62,7 @@ def records(archive: StoredRows, vectors: bool = True) -> Iterator[dict[str, Any
 
 def metadata_of(hit: Hit) -> str:
     """Return the metadata of a hit, with its tags, as one line of JSON."""
-    tags = {"tags": list(hit.tags)} if hit.tags else {}
-    return json.dumps({**hit.metadata, **tags}, ensure_ascii=False)
+    return json.dumps(with_tags(hit.metadata, hit.tags), ensure_ascii=False)
 
 
 class Field(NamedTuple):
@@ -300,16 +300,25 @@ MODEL_KEYS = ("model", "fusion", "context")  # of a file's configuration
 
 def model_note(archive: StoredRows) -> dict[bytes, str]:
     """Return the metadata of a schema that names the model of the vectors."""
-    config = archive.config
-    return {MODEL: json.dumps({name: config[name] for name in MODEL_KEYS if name in config})}
+    return {MODEL: json.dumps(model_entries(archive.config))}
 
 
-def noted_model(schema: object) -> Metadata:
-    """Return the entries of a configuration that the metadata of an Arrow schema has, {} if none."""
-    metadata: object = getattr(schema, "metadata", None)
-    noted = cast("dict[bytes, bytes]", metadata).get(MODEL) if isinstance(metadata, dict) else None
-    found: object = json.loads(noted) if noted else None
-    return {name: found[name] for name in MODEL_KEYS if name in found} if is_object(found) else {}
+def noted_model(holder: object) -> Metadata | None:
+    """Return the entries of a configuration that an Arrow schema notes in its metadata, or a pandas frame in
+    its `attrs`; None without a note.
+    """
+    for name, key in (("metadata", MODEL), ("attrs", MODEL.decode())):
+        notes: object = getattr(holder, name, None)
+        noted = cast("dict[object, object]", notes).get(key) if isinstance(notes, dict) else None
+        if isinstance(noted, str | bytes):
+            found: object = json.loads(noted)
+            return model_entries(found) if is_object(found) else {}
+    return None
+
+
+def model_entries(config: Metadata) -> Metadata:
+    """Return the entries of a configuration that are about its model."""
+    return {name: config[name] for name in MODEL_KEYS if name in config}
 
 
 def arrow_reader(archive: StoredRows, vectors: bool = True) -> Any:  # Any: pyarrow has no types

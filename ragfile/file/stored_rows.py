@@ -337,8 +337,10 @@ class StoredRows:
         return table.replace_schema_metadata(arrow.model_note(self))
 
     def to_pandas(self) -> pandas.DataFrame:
-        """Return the live chunks as a pandas.DataFrame."""
-        return self.to_arrow().to_pandas()
+        """Return the live chunks as a pandas.DataFrame. Its `attrs` name the model."""
+        frame = self.to_arrow().to_pandas()
+        frame.attrs |= {key.decode(): note for key, note in arrow.model_note(self).items()}
+        return frame
 
     def to_dataset(self) -> pyarrow.dataset.Dataset:
         """Return the live chunks as a dataset for DuckDB, polars and pyarrow, which reads the columns that a query

@@ -20,6 +20,7 @@ import numpy as np
 
 from ragfile.errors import FormatError
 from ragfile.ground.json_values import is_list, is_object
+from ragfile.ground.tagged_metadata import with_own_tags
 from ragfile.records import Document
 from ragfile.text import normalize
 
@@ -108,8 +109,8 @@ class ForeignTable:
             f"row-{number}" if owner in (None, "") else str(owner),
             "" if text is None else str(text),
             source if isinstance(source, str) else "",
-            metadata,
-            list(metadata.pop("tags")) if is_tags else [],
+            _without_tags(metadata, "metadata_" in held) if is_tags else metadata,
+            list(tags or ()) if is_tags else [],
         )
 
     def _metadata(self, held: Metadata) -> Metadata:
@@ -146,6 +147,13 @@ class ForeignTable:
         if name is None:
             return [None] * len(self.columns[self.roles["text"]])
         return [None if v is None else np.asarray(v, np.float32) for v in self.columns[name]]
+
+
+def _without_tags(metadata: Metadata, is_own: bool) -> Metadata:
+    """Return metadata without the tags; those of `to_arrow()` can have a field of that name."""
+    if is_own:
+        return with_own_tags(metadata)
+    return {name: value for name, value in metadata.items() if name != "tags"}
 
 
 def _check(chosen: Mapping[str, str], columns: Iterable[str], place: str) -> None:

@@ -18,6 +18,7 @@ from ragfile.embedding.protocol import Embedder
 from ragfile.file.arrow import noted_model
 from ragfile.ground import system
 from ragfile.ground.extras import optional
+from ragfile.ground.tagged_metadata import with_own_tags
 from ragfile.records import Chunk
 from ragfile.shards import dataset_commit
 from ragfile.shards.builder import (
@@ -250,7 +251,7 @@ def write_ragfile(
     options |= {"embedder": embedder, "created": created}
     schema = rows.schema()
     if embedder is None and schema is not None and "embedding" in schema.names:
-        noted = noted_model(schema.base_schema)
+        noted = noted_model(schema.base_schema) or {}
         options["config"] = {**noted, **cast("Metadata", options.get("config") or {})}
 
     def placed(batch: dict[str, Any]) -> dict[str, Any]:
@@ -278,7 +279,9 @@ def _written(store: Store, batch: dict[str, Any], options: dict[str, Any]) -> Bu
     names = [str(name).rpartition("#") for name in batch["node_id"]]
     metadata_of = [json.loads(str(raw)) for raw in batch["metadata_"]]
     chunks = [
-        Chunk(doc_id, int(number), str(text), tuple(metadata.pop("tags", ())), metadata)
+        Chunk(
+            doc_id, int(number), str(text), tuple(metadata.get("tags", ())), with_own_tags(metadata)
+        )
         for (doc_id, _, number), text, metadata in zip(
             names, batch["text"], metadata_of, strict=True
         )

@@ -11,7 +11,8 @@ Hugging Face. The columns:
     metadata_, metadata    JSON text, or a struct
     anything else          metadata under the column's name; null is left out
 
-The table of `rf.to_arrow()` is restored exactly.
+The table of `rf.to_arrow()` is restored exactly. It names the model of the vectors, as do an open file and the
+frame of `rf.to_pandas()`. A frame of polars has no place for the name.
 """
 
 from __future__ import annotations
@@ -22,8 +23,10 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeGuard, cast
 
 import numpy as np
 
+from ragfile.file.arrow import model_entries, noted_model
 from ragfile.ground.extras import optional
 from ragfile.ground.json_values import is_object
+from ragfile.ground.tagged_metadata import with_own_tags
 from ragfile.records import Chunk
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ if TYPE_CHECKING:
 
     from pyarrow import Array, RecordBatch
 
-    from ragfile.types import Floats, SomeVectors, Table
+    from ragfile.types import Floats, Metadata, SomeVectors, Table
 
 ROWS = 4096
 # Members by which tables of other libraries are known.
@@ -72,6 +75,28 @@ def streamed(value: Table) -> Table:
         return cast("Table", cast("FormattedTable", value).with_format("arrow")[:])
     pyarrow = optional("pyarrow", "a table of chunks")
     return cast("Table", pyarrow.Table.from_pandas(value))  # pandas before 2.2
+
+
+def model_of(given: object, table: Table) -> Metadata | None:
+    """Return what a table notes of the model of its vectors, or None.
+
+    An open file has a configuration, pandas notes the model in `attrs`, Arrow in the metadata of the schema.
+
+    Args:
+        given: The table as the caller gave it.
+        table: The same with an Arrow stream.
+    """
+    config: object = getattr(getattr(given, "file", None), "config", None)
+    if is_object(config):
+        return model_entries(config)
+    noted = noted_model(given)
+    return noted_model(getattr(table, "schema", None)) if noted is None else noted
+
+
+def has_columns_of_a_file(table: object) -> bool:
+    """Return whether a table has the columns of `to_arrow()`, with vectors."""
+    names: object = getattr(table, "column_names", getattr(table, "columns", ()))
+    return {"node_id", "metadata_", "embedding"} <= set(map(str, cast("Sequence[object]", names)))
 
 
 def chunks_of(table: Table) -> Iterator[tuple[list[Chunk], SomeVectors | None]]:
@@ -124,7 +149,9 @@ class TableColumns:
         doc_id, index = self._place(row)
         self.counter[doc_id] += 1
         metadata = _metadata(None if self.metadata is None else row.get(self.metadata))
-        own = metadata.pop("tags", ()) if self.metadata == "metadata_" else ()  # as in to_arrow()
+        is_own = self.metadata == "metadata_"  # as in to_arrow()
+        own = metadata.get("tags", ()) if is_own else ()
+        metadata = with_own_tags(metadata) if is_own else metadata
         tags = row.get("tags") if "tags" in row else own
         others = {name: row[name] for name in self.others if row[name] is not None}
         text = None if self.text is None else row[self.text]

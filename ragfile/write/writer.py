@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from collections.abc import Hashable, Iterable, Sequence
 from operator import index
 from typing import Any
@@ -12,7 +13,6 @@ import numpy as np
 from ragfile import _core
 from ragfile.embedding.embedded_text import Context
 from ragfile.embedding.protocol import Embedder, StaticEmbedder, open_embedder, with_vector_options
-from ragfile.file.arrow import noted_model
 from ragfile.file.config import (
     EVIDENCE,
     KNOWN,
@@ -22,6 +22,7 @@ from ragfile.file.config import (
     TRANSFORMER_WEIGHT,
 )
 from ragfile.ground.atomic_replace import spare_unless_ragfile
+from ragfile.ground.call_site import stack_level
 from ragfile.ground.urls import local_file
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import Policy, split
@@ -30,7 +31,7 @@ from ragfile.types import Fields, Metadata, Metric, Precision, SomeVectors, StrP
 from ragfile.write.analysis_record import PAGES
 from ragfile.write.draft import Draft, Transaction, batches, no_vectors, numbered
 from ragfile.write.old_generations import NEWEST, checked_keep
-from ragfile.write.tables import is_table, streamed
+from ragfile.write.tables import has_columns_of_a_file, is_table, model_of, streamed
 from ragfile.write.vector_clusters import recorded
 
 
@@ -120,18 +121,25 @@ class Writer(Transaction):
             ValueError: A chunk or a vector is malformed.
         """
         if is_table(chunks):
-            chunks = streamed(chunks)
-            self._take_model(chunks)
+            table = streamed(chunks)
+            self._take_model(model_of(chunks, table), table)
+            chunks = table
         batched = batches(chunks, vectors)
         if order is not None:
             batched = numbered(batched, order, len(self))
         for batch, given in batched:
             self.draft.add_chunks(batch, given)
 
-    def _take_model(self, table: object) -> None:
-        """Record the model of an Arrow table from `to_arrow()`, unless the file has one or chunks."""
-        if self.embedder is None and not self.draft.record["model"] and not len(self):
-            self.draft.record |= noted_model(getattr(table, "schema", None))
+    def _take_model(self, noted: Metadata | None, table: Table) -> None:
+        """Record the model that a table notes, unless the file has one or chunks."""
+        if self.embedder is not None or self.draft.record["model"] or len(self):
+            return
+        if noted is None and has_columns_of_a_file(table):
+            warnings.warn(
+                "the table has vectors of a RAGFile without the name of their model: pass embedder= to create()",
+                UserWarning, stacklevel=stack_level(),
+            )  # fmt: skip
+        self.draft.record |= noted or {}
 
     def add_documents(
         self, documents: Iterable[Document | Fields], vectors: SomeVectors | None = None

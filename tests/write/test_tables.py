@@ -1,9 +1,14 @@
 """Tables as chunks: data frames, Arrow, DuckDB and open files go in, and come out as they were."""
 
 import datetime as dt
+import pathlib
+import tempfile
+import warnings
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import ragfile
 
@@ -132,3 +137,87 @@ def test_metadata_of_a_row_are_an_object(tmp_path, said):
         with pytest.raises(ValueError, match="metadata of a row are an object"):
             w.add(table)
         w.discard()
+
+
+fields = st.dictionaries(
+    st.sampled_from(["tags", "metadata.tags", "metadata.metadata.tags", "metadata", "tag", "year"]),
+    st.sampled_from(["x", 5, None, ["x"], ["x", "y"], [], {"tags": ["x"]}, {"metadata.tags": 1}]),
+)  # fmt: skip
+marks = st.sampled_from([[], ["x"], ["x", "y"]])
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.lists(st.tuples(fields, marks), min_size=1, max_size=8))
+def test_a_field_of_the_metadata_can_be_called_tags(rows):
+    chunks = [
+        {"doc_id": f"d{i}", "chunk_index": 0, "content": "text", "metadata": own, "tags": tags}
+        for i, (own, tags) in enumerate(rows)
+    ]
+    with tempfile.TemporaryDirectory() as name:
+        folder = pathlib.Path(name)
+        with ragfile.create(folder / "one") as w:
+            w.add(chunks)
+        with ragfile.open(folder / "one") as one:
+            for number, given in enumerate(
+                [one, one.to_arrow(), one.to_arrow().drop_columns("tags")]
+            ):
+                with ragfile.create(folder / f"two{number}") as w:
+                    w.add(given)
+                with ragfile.open(folder / f"two{number}") as two:
+                    assert told(two) == told(one)
+            ragfile.build(one.to_arrow(), folder / "built", embedder="none")
+        with ragfile.open(folder / "built") as built:
+            found = {
+                document.id: (document.metadata, document.tags) for document in built.documents()
+            }
+    kept = [({k: v for k, v in own.items() if v is not None}, tuple(tags)) for own, tags in rows]
+    assert [
+        ({k: v for k, v in found[f"d{i}"][0].items() if v is not None}, found[f"d{i}"][1])
+        for i in range(len(rows))
+    ] == kept
+
+
+def model_in(path):
+    with ragfile.open(path) as rf:
+        return {name: rf.file.config.get(name) for name in ("model", "fusion", "context")}
+
+
+@pytest.fixture
+def kb(tmp_path):
+    with ragfile.create(tmp_path / "kb", embedder="default") as w:
+        w.add([{"doc_id": "a", "chunk_index": 0, "content": "Owls fly at night."}])
+    return tmp_path / "kb"
+
+
+@pytest.mark.parametrize("kind", ["file", "arrow", "pandas", "sliced"])
+def test_a_table_carries_the_model_where_it_has_a_place_for_it(tmp_path, kb, kind):
+    if kind in ("pandas", "sliced"):
+        pytest.importorskip("pandas", reason="pandas is not installed")
+    makers = {
+        "file": lambda rf: rf, "arrow": lambda rf: rf.to_arrow(), "pandas": lambda rf: rf.to_pandas(),
+        "sliced": lambda rf: rf.to_pandas().query("doc_id == 'a'").assign(seen=True),
+    }  # fmt: skip
+    with ragfile.open(kb) as rf, ragfile.create(tmp_path / "again") as w:
+        w.add(makers[kind](rf))
+    assert model_in(tmp_path / "again") == model_in(kb)
+    with ragfile.open(tmp_path / "again") as rf:
+        assert rf.search("Owls fly at night.", 1, mode="vector").degraded == ""
+
+
+@pytest.mark.parametrize("is_lazy", [False, True])
+def test_a_frame_without_a_place_for_the_model_warns_until_it_is_named(tmp_path, kb, is_lazy):
+    polars = pytest.importorskip("polars", reason="polars is not installed")
+    with ragfile.open(kb) as rf:
+        frame = polars.from_arrow(rf.to_arrow())
+    frame = frame.lazy() if is_lazy else frame
+    with (
+        pytest.warns(UserWarning, match="without the name of their model: pass embedder="),
+        ragfile.create(tmp_path / "again") as w,
+    ):
+        w.add(frame)
+    assert model_in(tmp_path / "again")["model"] is None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with ragfile.create(tmp_path / "named", embedder="default") as w:
+            w.add(frame)
+    assert model_in(tmp_path / "named") == model_in(kb)
