@@ -119,6 +119,7 @@ if TYPE_CHECKING:
     from ragfile.exchange.pull import pull as pull
     from ragfile.exchange.signature_bundles import sign_bundle as sign_bundle
     from ragfile.exchange.signature_bundles import verify_bundle as verify_bundle
+    from ragfile.exchange.unpack import UnpackReport as UnpackReport
     from ragfile.file.custom_sections import register as register
     from ragfile.file.pairs import PairFile as PairFile
     from ragfile.file.pairs_writer import write_pairs as write_pairs
@@ -133,6 +134,7 @@ if TYPE_CHECKING:
     from ragfile.opener import edit as edit
     from ragfile.opener import open as open
     from ragfile.opener import sign as sign
+    from ragfile.opener import unpack as unpack
     from ragfile.opener import verify as verify
     from ragfile.opener import writer as writer
     from ragfile.qa import Ready as Ready

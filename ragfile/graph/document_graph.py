@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from ragfile import _core
+from ragfile.file.row_segment import RowSegment
 from ragfile.graph.link_targets import LinkTargets
 from ragfile.ground.whole_numbers import whole
 from ragfile.ingest.document_links import BY_NAME, label_of
 from ragfile.records import Document, Hit, Hits, Link
+from ragfile.types import StrPath
 
 if TYPE_CHECKING:
     import networkx
@@ -25,8 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragfile.file.link_lists import LinkLists
-    from ragfile.file.row_segment import RowSegment, StoredDocument
-    from ragfile.types import StrPath
+    from ragfile.file.row_segment import StoredDocument
 
     # Where the list of each document starts, and the documents that all lists lead to.
     _Lists = tuple[NDArray[np.uint64], NDArray[np.uint32]]

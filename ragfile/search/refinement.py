@@ -80,7 +80,7 @@ def boosted(base: SearchedRows, ranked: Ranked, boosts: Sequence[Boost], notes: 
             ]
         )
         order, raised = _core.boosts_rank(
-            factors, values.reshape(len(rows), -1), ranked.scores[i, : len(rows)].copy()
+            factors, values.reshape(len(rows), len(boosts)), ranked.scores[i, : len(rows)].copy()
         )
         scores[i, order] = raised
         kept.append(order)

@@ -18,6 +18,7 @@ OPTIONAL = {
     "to_arrow",
     "to_dataset",
     "to_pandas",
+    "to_networkx",
 }  # methods whose results are of pyarrow and pandas
 SPECIAL = {"__init__", "__enter__", "__exit__", "__iter__", "__len__", "__getitem__"}
 

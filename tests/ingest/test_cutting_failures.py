@@ -7,7 +7,7 @@ from ragfile import dataset
 from ragfile.ingest import document_loader
 from ragfile.ingest.chunker import Policy, split
 from ragfile.ingest.document_loader import Limits
-from ragfile.ingest.source_files import find
+from ragfile.ingest.source_files import Selection, find
 from ragfile.write import read_worker
 from ragfile.write.read_worker import Order, SourceReader
 
@@ -62,7 +62,7 @@ def test_a_dataset_goes_on(sources, tmp_path):
 
 
 def test_a_worker_goes_on(sources):
-    order = Order(Limits(), "strict", None, (), {}, Policy(), None, {})
+    order = Order(Limits(), "strict", None, (), {}, Policy(), None, {}, Selection())
     found = [SourceReader(order).read(source) for source in find([sources])]
     events = [event for read in found for event in read.events]
     check([event for event in events if not isinstance(event, read_worker.BuildPart)])

@@ -152,7 +152,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self.documents(rf)
         if rest == ["ask"]:
             return self.ask(rf, body)
-        query, _ = body.pop("query"), body.pop("excerpts")
+        query, _, _ = body.pop("query"), body.pop("excerpts"), body.pop("support")
         hits = rf.search(query, **body)
         found = {"degraded": hits.degraded, "generation": rf.generation}
         found |= facts_of(hits, hits) | {"excerpts": excerpts_of(rf, hits, query)}

@@ -223,7 +223,7 @@ def test_an_answer_that_is_under_way_comes_before_the_end(path):
 
 
 @pytest.mark.parametrize(("words", "said"), [
-    (["nothing.ragfile"], "no file"), ([], "name a file"),
+    (["nothing.ragfile"], "No such file"), ([], "name a file"),
     (["{kb}", "--host", "0.0.0.0"], "there is no key"), (["{kb}", "--model", "x:y"], "no chat model"),
     (["{kb}", "--keys", "nothing"], "no file of keys"), (["{kb}", "--host", "nowhere.invalid"], "nowhere"),
 ])  # fmt: skip
