@@ -366,10 +366,8 @@ def deleted(row: int) -> IndexError:
 
 
 def _standing(rows: StoredRows, row: int) -> Standing:
-    segment = rows.segments[
-        exact_retrievers.place(rows.segments, row)
-    ]  # a row of a ranking: not checked again
-    local, base = row - segment.base, segment.base
+    segment, local = rows.place(row)
+    base = row - local
     found = segment.document(segment.records.chunk(local).document).rows
     return Standing(segment.records.key(local), base + found.start, base + found.stop)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from operator import index
@@ -49,7 +49,7 @@ from ragfile.write.vector_clusters import recorded
 from ragfile.write.writer import Writer, check_layout, keep_record, layout_record, parity_record
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Generator, Hashable, Sequence
+    from collections.abc import Callable, Generator, Hashable
 
     from ragfile.records import Chunk
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from array import array
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -18,7 +19,7 @@ from ragfile.ground.json_values import is_object
 from ragfile.ingest.document_links import links_of, names_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable
 
     from ragfile.file.row_segment import StoredDocument
     from ragfile.records import Document, Link
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 LONGEST = 4096  # bytes of a string
 GRAPH, HYPERGRAPH = "graph", "hypergraph"
 Row = list[float] | None
-Brought: TypeAlias = "Mapping[str, Any] | Sequence[str]"  # an edge or a hyperedge of the caller's
+Brought: TypeAlias = Mapping[str, Any] | Sequence[str]  # an edge or a hyperedge of the caller's
 # kind, target, start, size, fragment, text, features; a start of -1 stands for no place
 StagedEdge = list[Any]
 

@@ -37,6 +37,13 @@ def prepare(folder):
     return path
 
 
+def put_back(path, data):
+    """Replace the file: the writer that life.py keeps still maps the old one."""
+    beside = path.parent.parent / "before"
+    beside.write_bytes(data)
+    os.replace(beside, path)
+
+
 def number_at(path, tried):
     """As life.number_of, for a file that went from commit 3 to `tried` at once."""
     with ragfile.open(path, embedder=life.Letters(), strict=True) as rf:
@@ -56,7 +63,7 @@ def main(folder, step):
             at = 0
             while True:
                 at += step if call == "pwrite" else 1
-                path.write_bytes(before)
+                put_back(path, before)
                 faults.fault_next(call.encode(), at, error)
                 failure = None
                 try:

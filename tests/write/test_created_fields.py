@@ -46,7 +46,7 @@ def test_a_file_without_rows_keeps_the_fields_for_its_first_document(tmp_path):
 
 
 def test_an_empty_file_of_an_earlier_version_keeps_the_fields_that_it_promised():
-    earlier = Analysis(positions=False)
+    earlier = Analysis(accents="keep", positions=False, languages=False, clusters=False)
     assert analysis_record(earlier) == {}  # as earlier versions wrote it
     assert noted_analysis({}) == earlier
     assert not noted_analysis({}).positions

@@ -7,6 +7,7 @@ reason and correct its call.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from ragfile.doors.mcp.arguments import checked
@@ -52,10 +53,8 @@ class Tools:
         """Offer tools over files; `model` enables `ask`, `can_write` enables put, delete and stats."""
         self.files, self._model, self._folders = files, model, folders
         calls: dict[str, Callable[..., Shown]] = {
-            "search": self._search, "read": self._read, "list": self._list
+            "search": self._search, "read": self._read, "list": self._list, "links": self._links
         }  # fmt: skip
-        if _has_links(files):
-            calls["links"] = self._links
         if model is not None:
             calls["ask"] = self._ask
         if can_write:
@@ -66,7 +65,17 @@ class Tools:
     @property
     def names(self) -> list[str]:
         """The names of the tools, in a fixed order."""
-        return list(self._calls)
+        return [name for name in self._calls if name != "links" or self._offers_links]
+
+    @cached_property
+    def _offers_links(self) -> bool:
+        """Whether to offer `links`: its words would cost tokens in conversations about other files."""
+        if len(self.files.names) > 1:
+            return False
+        try:
+            return not self.files.open(None).graph.is_empty
+        except EXPECTED:
+            return False  # the first call will tell
 
     def listed(self) -> list[dict[str, Any]]:
         """Return the tools' descriptions for clients."""
@@ -75,7 +84,7 @@ class Tools:
                 "name": name, "description": DESCRIPTIONS[name], "inputSchema": _without_bounds(self._schemas[name]),
                 "annotations": WRITES if name in ("put", "delete") else READS,
             }
-            for name in self._calls
+            for name in self.names
         ]  # fmt: skip
 
     def _schema(self, name: str) -> Schema:
@@ -169,16 +178,6 @@ class Tools:
 
         generation = self.files.open(file).generation
         return Shown(f"{sentence}, generation {generation}", {"generation": generation})
-
-
-def _has_links(files: Files) -> bool:
-    """Return whether to offer `links`: its words would cost tokens in conversations about other files."""
-    if len(files.names) > 1:
-        return False
-    try:
-        return not files.open(None).graph.is_empty
-    except EXPECTED:
-        return False  # the first call will tell
 
 
 def _without_bounds(schema: Schema) -> dict[str, Any]:

