@@ -125,6 +125,10 @@ if TYPE_CHECKING:
     from ragfile.file.pairs_writer import write_pairs as write_pairs
     from ragfile.file.signatures import Signature as Signature
     from ragfile.folder import Folder as Folder
+    from ragfile.graph.document_graph import DocumentGraph as DocumentGraph
+    from ragfile.graph.document_graph import Hyperedge as Hyperedge
+    from ragfile.graph.document_graph import Neighbour as Neighbour
+    from ragfile.graph.document_graph import Neighbours as Neighbours
     from ragfile.ground.signing_keys import new_key as new_key
     from ragfile.ingest.analysis import Analysis as Analysis
     from ragfile.ingest.chunker import Policy as Policy
@@ -143,6 +147,7 @@ if TYPE_CHECKING:
     from ragfile.records import Document as Document
     from ragfile.records import Hit as Hit
     from ragfile.records import Hits as Hits
+    from ragfile.records import Link as Link
     from ragfile.records import Plan as Plan
     from ragfile.records import Span as Span
     from ragfile.write.builder import BuildReport as BuildReport
