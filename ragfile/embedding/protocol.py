@@ -309,7 +309,8 @@ def open_for_model(
     )
     if PROVIDERS[scheme].is_remote:
         options |= _dimensions(known) | _dimensions(spec)
-    return open_embedder(spec, cache=cache, **options | _prefix_options(spec))
+    options |= _prefix_options(spec)
+    return open_embedder(spec, cache=cache, **options)
 
 
 def with_vector_options(name: str, spec: str) -> str:

@@ -281,7 +281,11 @@ class Analysis:
             ]
 
         reduced = plain if stopped else stem
-        stemmers = cache(lambda name: stemmer(name).stemWords)
+
+        @cache
+        def stemmers(name: str) -> Callable[[list[str]], list[str]]:
+            return stemmer(name).stemWords
+
         return _marked_reducer(reduced, stemmers) if self.languages else reduced
 
     def record(self, unicode_version: str) -> str:

@@ -187,9 +187,8 @@ class _Reordered:
 
     def _passing(self, rows: Sequence[int], chosen: Selection) -> Int64s:
         """Return those of some rows that the question may find."""
-        if isinstance(chosen, RowSets):
-            chosen = chosen.sets[chosen.numbers[self.i]]
-        mask = self.base.flags(chosen, self.question.notes)
+        own = chosen.sets[int(chosen.numbers[self.i])] if isinstance(chosen, RowSets) else chosen
+        mask = self.base.flags(own, self.question.notes)
         return np.array([row for row in rows if mask is None or mask[row]], np.int64)
 
     def _add(self, rows: Int64s) -> None:

@@ -237,7 +237,8 @@ class SegmentSections:
             table.close()
 
     def _title_list(self) -> _core.TitleList | None:
-        counts_names = (self.record.get("fusion") or {}).get("named", 0)
+        fusion: dict[str, Any] = self.record.get("fusion") or {}
+        counts_names = fusion.get("named", 0)
         if self.analysis is None or not counts_names:
             return None
         return _core.TitleList(strip_accents=self.analysis.strip_accents)

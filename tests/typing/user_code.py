@@ -340,6 +340,18 @@ def published(path: Path, folder: Path) -> str:
     return f"{len(names) > 3}"
 
 
+def linked(path: Path, folder: Path) -> str:
+    with ragfile.open(path) as rf:
+        first = next(iter(rf.documents())).id
+        links: list[ragfile.Link] = rf.links(first)
+        graph: ragfile.DocumentGraph = rf.graph
+        near: ragfile.Neighbours = graph.neighbours(first)
+        each: list[ragfile.Neighbour] = near.documents
+        sets: list[ragfile.Hyperedge] = graph.hyperedges()
+    report: ragfile.UnpackReport = ragfile.unpack(path, folder / "back")
+    return f"{len(links)} {len(each)} {len(sets)} {report.files > 0}"
+
+
 def main(folder: Path) -> list[str]:
     path = built(folder)
     lines = [*asked(path), answered(path), *by_blocks(folder), str(changed(made(folder)))]
@@ -350,7 +362,8 @@ def main(folder: Path) -> list[str]:
         *measured(path, folder / "links.json"),
         str(written_often(path)),
     ]
-    lines += [published(path, folder), signed(path), mended(folder / "safe.ragfile", folder)]
+    lines += [published(path, folder), linked(path, folder), signed(path)]
+    lines.append(mended(folder / "safe.ragfile", folder))
     (folder / "other.ragfile").write_bytes(b"something else")
     lines.append(explained(folder / "other.ragfile"))
     assert ModelByItsModule is ragfile.Model
