@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
@@ -143,7 +144,11 @@ def terminate_rounds(folder, rounds, seed, how=signal.SIGTERM):
             writer.wait(rng.random() * 0.5)
         except subprocess.TimeoutExpired:
             writer.send_signal(how)
+        # Python drops a KeyboardInterrupt that meets it in a destructor: people press Ctrl-C again.
+        again = threading.Timer(20, writer.send_signal, [how])
+        again.start()
         told = max([known, *map(int, writer.stdout.read().split())])
+        again.cancel()
         assert writer.wait() in (-how, 1)
         number = life.number_of(path)
         assert number in (told, told + 1), f"commit {told} was made, {number} is there"
