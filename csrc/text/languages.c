@@ -91,3 +91,10 @@ size_t rag_language_asked(const uint8_t *text, size_t size, uint32_t among) {
     const bool is_sure = scores.of[best] >= WHOLE_WORD && scores.of[best] >= 2 * scores.of[next];
     return is_sure ? best : RAG_LANGUAGE_UNSURE;
 }
+
+bool rag_language_is_foreign(const uint8_t *text, size_t size) {
+    struct scores scores = {.among = UINT32_MAX};
+    rag_analyze(text, size, 0, score_word, &scores);
+    const uint32_t best = scores.of[best_of(&scores, 0)];
+    return best > 0 && best >= 2 * scores.of[0];
+}

@@ -21,6 +21,7 @@ METRICS = ("cosine", "ip", "l2")
 STATIC_WEIGHT, TRANSFORMER_WEIGHT = 6, 4  # calibrated fusion's w by kind of model
 CODE_RANKING = 1  # the version of the rule that ranks source code
 KNOWN = 1  # how much the share of a question that a static model knows weighs its vector
+FOREIGN = 0.2  # the largest share that an English model can know of a question in another language
 SHARED, SHARED_MOST = 64, 8192  # configurations that are kept, and bytes of one
 EVIDENCE = 0.05  # share by which further passages raise a document's best one
 NAMED = 0.5  # share by which pages rise that the best passages name
@@ -145,6 +146,7 @@ def _is_fusion(value: object) -> bool:
         and _is_number(value.get("alpha", 0), 0)
         and _is_number(value.get("evidence", 0), 0)
         and _is_number(value.get("known", 0), 0)
+        and _is_number(value.get("foreign", 1), 0)
         and _is_number(value.get("named", 0), 0)
     )
 

@@ -79,6 +79,14 @@ def language_asked(text, among):
     return None if found == RAG_LANGUAGE_UNSURE else found
 
 
+def is_foreign(text):
+    """Return whether the common words of a question are those of a language other than English."""
+    cdef list kept = []
+    cdef size_t size
+    cdef const uint8_t *at = utf8(text, &size, kept)
+    return rag_language_is_foreign(at, size)
+
+
 cdef tuple numbers_of(uint32_t bits):
     return tuple(number for number in range(32) if bits >> number & 1)
 

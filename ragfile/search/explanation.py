@@ -326,7 +326,7 @@ def _scale(
     min_score = base.least(question, np.asarray(vector)[None], (found, bm25))
     scale = {"best": best, "mean": mean, "deviation": deviation, "weight": how.weight(question, 0)}
     if question.known is not None:
-        scale["known"] = float(question.known[0])
+        scale["known"] = how.share(question, 0)
     return (
         scale
         if min_score is None or not np.isfinite(min_score[0])

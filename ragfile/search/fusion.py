@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 RRF_K = 60
 PARAMETERS = {  # those of a search
-    "rrf": {"rrf_k"}, "blend": {"alpha"}, "calibrated": {"w", "evidence", "known", "named"},
+    "rrf": {"rrf_k"}, "blend": {"alpha"}, "calibrated": {"w", "evidence", "known", "named", "foreign"},
 }  # fmt: skip
 Fused: TypeAlias = "tuple[Int64s, NDArray[np.float64]]"
 

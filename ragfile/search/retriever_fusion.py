@@ -35,7 +35,12 @@ if TYPE_CHECKING:
 
 AskedMethod: TypeAlias = "tuple[str, float, float, NDArray[np.float64] | None]"
 FusedArrays: TypeAlias = "tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float32], NDArray[np.float32], NDArray[np.float64]]"  # rows, scores, bm25, vector, scales
-SHARES = ("evidence", "known", "named")  # of calibrated fusion, 0 if a file does not record them
+SHARES = (
+    "evidence",
+    "known",
+    "named",
+    "foreign",
+)  # of calibrated fusion; the default of foreign is 1, of others 0
 PARAMETER = {
     "calibrated": ("w", TRANSFORMER_WEIGHT),
     "rrf": ("rrf_k", fusion.RRF_K),
@@ -52,6 +57,7 @@ class Method(NamedTuple):
         evidence: The share of the evidence of documents, 0 for none.
         known: How much the share of a question counts that the model knows, 0 for nothing.
         named: The share by which pages rise that the best passages name, 0 for nothing.
+        foreign: The largest share that counts as known of a question in another language than the model's.
     """
 
     name: str
@@ -59,12 +65,20 @@ class Method(NamedTuple):
     evidence: float = 0.0
     known: float = 0.0
     named: float = 0.0
+    foreign: float = 1.0
 
     def weight(self, question: Question, i: int) -> float:
         """Return the weight of a question's vector in calibrated fusion, inf if the words alone count."""
         if question.known is None or not self.known:
             return self.parameter
-        return _core.calibrated_weight(self.parameter, self.known, question.known[i])
+        return _core.calibrated_weight(self.parameter, self.known, self.share(question, i))
+
+    def share(self, question: Question, i: int) -> float:
+        """Return the share of a question that counts as known."""
+        known = 1.0 if question.known is None else float(question.known[i])
+        if known > self.foreign and _core.is_foreign(question.texts[i]):
+            return self.foreign
+        return known
 
     def of(self, question: Question) -> AskedMethod:
         """Return the method for the core."""
@@ -280,7 +294,7 @@ def method_of(chosen: FusionChoice | None, by_file: Mapping[str, Any]) -> Method
     values = {**by_file, **params}
     value = values.get(name, default)
     fusion.check_value(method, value)
-    shares = [values.get(share, 0) for share in SHARES]
+    shares = [values.get(share, 1 if share == "foreign" else 0) for share in SHARES]
     for share, given in zip(SHARES, shares, strict=True):
         fusion.check_share(share, given)
     return Method(method, float(value), *(map(float, shares) if method == "calibrated" else ()))

@@ -12,9 +12,16 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.embedding.embedded_text import Context
-from ragfile.embedding.protocol import Embedder, StaticEmbedder, open_embedder, with_vector_options
+from ragfile.embedding.protocol import (
+    DEFAULT_MODEL,
+    Embedder,
+    StaticEmbedder,
+    open_embedder,
+    with_vector_options,
+)
 from ragfile.file.config import (
     EVIDENCE,
+    FOREIGN,
     KNOWN,
     METRICS,
     NAMED,
@@ -49,7 +56,11 @@ def fusion_record(embedder: Embedder | None) -> dict[str, Any]:
     """Return the default fusion, which weights vectors by the kind of model, and counts evidence
     and names."""
     weight = STATIC_WEIGHT if getattr(embedder, "is_static", False) else TRANSFORMER_WEIGHT
-    known = {"known": KNOWN} if isinstance(embedder, StaticEmbedder) else {}
+    known: dict[str, float] = {}
+    if isinstance(embedder, StaticEmbedder):
+        known = {"known": KNOWN}
+        if embedder.path == DEFAULT_MODEL:  # which is English
+            known["foreign"] = FOREIGN
     return {"method": "calibrated", "w": weight, "evidence": EVIDENCE, "named": NAMED, **known}
 
 

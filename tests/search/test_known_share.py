@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracles import fusing
+from oracles import fusing, languages
 from oracles.known_share import share
 from oracles.model_reader import ModelReader
 
@@ -25,11 +25,19 @@ TEXTS = {
 }
 QUESTIONS = [
     "write the partition table",
-    "table des partitions",
+    "table partitions",
     "パスワード",
     "apt 分区表",
     "암호",
     "?!",
+]
+FOREIGN = ["comment est la table des partitions", "das ist die Installation", "table de partition"]
+ENGLISH = [
+    "write the partition table",
+    "partition table",
+    "installation",
+    "the table de partition",
+    "",
 ]
 OFF = ("calibrated", {"known": 0})
 LETTERS = st.sampled_from(
@@ -78,10 +86,53 @@ def test_files_with_the_embedded_model_record_how_much_the_share_counts(path, tm
         assert "known" not in rf.rows.config["fusion"]
 
 
+@given(
+    st.lists(
+        st.sampled_from(
+            [word for of in languages.COMMON[:9] for word in sorted(of)[::7]] + ["disk", "磁盘"]
+        ),
+        max_size=9,
+    ).map(" ".join)
+)
+def test_a_question_is_foreign_by_the_scores_of_its_common_words(text):
+    scores = languages.scores(languages.parts(text), range(len(languages.LANGUAGES)))
+    best = max(scores[1:])
+    assert _core.is_foreign(text) == (best > 0 and best >= 2 * scores[0])
+
+
+def counted_share(text, foreign=0.2):
+    """The share that counts of a question."""
+    return min(share(READER, text), foreign if text in FOREIGN else 1)
+
+
+def test_questions_in_other_languages_count_a_fifth_at_most(path):
+    assert [_core.is_foreign(text) for text in (*FOREIGN, *ENGLISH)] == [True] * 3 + [False] * 5
+    with ragfile.open(path) as rf:
+        assert rf.rows.config["fusion"]["foreign"] == 0.2
+        for text in FOREIGN:
+            assert share(READER, text) > 0.2
+            first = rf.search(text, 1)[0].id
+            assert rf.explain(text, first).scale["known"] == 0.2
+            old = ("calibrated", {"foreign": 1})
+            assert rf.explain(text, first, fusion=old).scale["known"] == share(READER, text)
+
+
+def test_a_file_without_the_record_counts_the_whole_share(path, tmp_path):
+    fusion = {"method": "calibrated", "w": 6, "evidence": 0, "known": 1}
+    with ragfile.create(tmp_path / "old", embedder="default", config={"fusion": fusion}) as w:
+        w.add_documents(records())
+    with ragfile.open(tmp_path / "old") as old, ragfile.open(path) as new:
+        for text in FOREIGN:
+            whole = ("calibrated", {"foreign": 1, "evidence": 0, "named": 0})
+            found = [(h.id, h.score) for h in new.search(text, 8, fusion=whole)]
+            assert [(h.id, h.score) for h in old.search(text, 8)] == found
+            assert [h.score for h in new.search(text, 8)] != [score for _, score in found]
+
+
 @pytest.mark.parametrize("counted", [0, 0.3, 1])
-@pytest.mark.parametrize("text", QUESTIONS)
+@pytest.mark.parametrize("text", [*QUESTIONS, *FOREIGN])
 def test_a_search_is_the_slow_ranking_under_the_weight_of_the_rule(path, text, counted):
-    divisor = 1 - counted * (1 - share(READER, text))
+    divisor = 1 - counted * (1 - counted_share(text))
     weight = 6 / divisor if divisor else math.inf
     vector = MODEL.embed([text], "query")[0]
     with ragfile.open(path) as rf:
@@ -94,8 +145,8 @@ def test_a_search_is_the_slow_ranking_under_the_weight_of_the_rule(path, text, c
 
 def test_a_batch_weighs_each_question_by_itself(path):
     with ragfile.open(path) as rf:
-        together = rf.search_batch(QUESTIONS, 5)
-        for text, found in zip(QUESTIONS, together, strict=True):
+        together = rf.search_batch([*QUESTIONS, *FOREIGN], 5)
+        for text, found in zip([*QUESTIONS, *FOREIGN], together, strict=True):
             assert [(h.id, h.score) for h in found] == [(h.id, h.score) for h in rf.search(text, 5)]
 
 
@@ -115,8 +166,8 @@ def test_groups_repeats_and_explanations_use_the_same_weight(path):
                 assert hit.score == plain[hit.id]
             explained = rf.explain(text, next(iter(plain)))
             assert explained.score == plain[explained.id]
-            assert explained.scale["known"] == share(READER, text)
-            weight = _core.calibrated_weight(6, 1, share(READER, text))
+            assert explained.scale["known"] == counted_share(text)
+            weight = _core.calibrated_weight(6, 1, counted_share(text))
             assert explained.scale.get("weight", math.inf) == weight
             assert all(map(math.isfinite, explained.scale.values()))
 
@@ -145,7 +196,7 @@ def test_histories_datasets_and_layers_answer_like_one_file(path, tmp_path):
         ragfile.open(tmp_path / "set") as many,
         ragfile.open(layers) as layered,
     ):
-        for text in QUESTIONS:
+        for text in (*QUESTIONS, *FOREIGN):
             one = [(h.id, h.score) for h in rf.search(text, 8)]
             for other in (grown, many, layered):
                 assert [(h.id, h.score) for h in other.search(text, 8)] == one
@@ -159,10 +210,14 @@ def test_a_file_of_before_answers_as_it_did(path, tmp_path):
         assert [(rf.row(h.id), h.score) for h in old] == [(row, score) for row, score, *_ in slow]
 
 
+@pytest.mark.parametrize("name", ["known", "foreign"])
 @pytest.mark.parametrize("bad", [-0.1, 1.1, math.nan])
-def test_a_share_outside_its_bounds_is_refused(path, bad):
-    with ragfile.open(path) as rf, pytest.raises(ValueError, match="known must be between 0 and 1"):
-        rf.search("apt", fusion=("calibrated", {"known": bad}))
+def test_a_share_outside_its_bounds_is_refused(path, name, bad):
+    with (
+        ragfile.open(path) as rf,
+        pytest.raises(ValueError, match=f"{name} must be between 0 and 1"),
+    ):
+        rf.search("apt", fusion=("calibrated", {name: bad}))
 
 
 @given(

@@ -146,6 +146,10 @@ EXPORT(words_language_table) size_t words_language_table(uint8_t *out, size_t ro
     return used;
 }
 
+EXPORT(words_foreign) int words_foreign(const uint8_t *text, size_t size) {
+    return rag_language_is_foreign(text, size);
+}
+
 /* Add the words of the query as those of each language of a set, beside English. */
 static enum rag_status ask_languages(const uint8_t *text, size_t size, unsigned rules,
                                      uint32_t among) {

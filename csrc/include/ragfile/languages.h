@@ -29,4 +29,7 @@ enum { RAG_LANGUAGE_UNSURE = 255 };
  * RAG_LANGUAGE_UNSURE. */
 size_t rag_language_asked(const uint8_t *text, size_t size, uint32_t among);
 
+/* Whether the common words of a question are those of a language other than English. */
+bool rag_language_is_foreign(const uint8_t *text, size_t size);
+
 #endif

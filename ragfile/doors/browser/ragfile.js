@@ -433,11 +433,15 @@ export class RagFile extends Archive {
   }
 
   /** The weight of a question's vector, by the share of the question that the model knows. */
-  async weightOf(text, weight, counted) {
+  async weightOf(text, weight, counted, foreign) {
     if (!this.recordsModel()) return weight;
     await this.embedder();
     const { core } = this;
-    const known = await core.withText(text, (at, size) => core.exports.model_known(at, size));
+    const known = await core.withText(text, (at, size) =>
+      core.exports.words_foreign(at, size)
+        ? Math.min(foreign, core.exports.model_known(at, size))
+        : core.exports.model_known(at, size),
+    );
     return core.exports.fusion_weight(weight, counted, known);
   }
 

@@ -203,9 +203,9 @@ export class Question {
     };
   }
 
-  async scale(text, vector, { w = TRANSFORMER_WEIGHT, known }) {
+  async scale(text, vector, { w = TRANSFORMER_WEIGHT, known, foreign = 1 }) {
     const [mean, deviation] = await this.file.moments(vector);
-    return { mean, deviation, weight: known ? await this.file.weightOf(text, w, known) : w };
+    return { mean, deviation, weight: known ? await this.file.weightOf(text, w, known, foreign) : w };
   }
 
   /** The union of both legs, each row with both exact scores, ranked. */

@@ -135,7 +135,8 @@ def camel(options):
 
 
 def question(rng):
-    return " ".join(rng.choices(WORDS, k=rng.randint(1, 6)))
+    asked = rng.choices(WORDS, k=rng.randint(1, 6))
+    return " ".join([*rng.choice([[], [], ["où", "est"], ["wie", "ist", "der"]]), *asked])
 
 
 def expected(hits):
