@@ -9,13 +9,14 @@ from pathlib import Path
 
 import pytest
 from browsers import chromium
+from effort import examples
 from hypothesis import settings
 from local_models import onnx_folder, tokenizer, transformer_folder  # noqa: F401
 from web_files import web_files  # noqa: F401
 from website import website  # noqa: F401
 
 # Property tests have no time limit per example: the suite asserts nothing about time, and machines are shared.
-settings.register_profile("ragfile", deadline=None)
+settings.register_profile("ragfile", deadline=None, max_examples=examples(100))
 settings.load_profile("ragfile")
 
 

@@ -2,17 +2,21 @@
 # Build the source distribution into dist/ and test it: it contains every file of the repository and the generated
 # files for browsers, it becomes a wheel without Cython and without network, from libzstd's sources that it contains, and
 # its own tests pass with that wheel.
-# Arguments go to pytest.
+# Arguments go to pytest. With --built, it tests the source distribution that tools/wheels.sh left in dist/.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 
-python3 tools/build_web.py
-python3 -m venv "$work/builder"
-"$work/builder/bin/pip" install -q build
-rm -f dist/ragfile-*.tar.gz
-"$work/builder/bin/python" -m build -q --sdist --outdir dist .
+if [ "${1:-}" = --built ]; then
+    shift
+else
+    python3 tools/build_web.py
+    python3 -m venv "$work/builder"
+    "$work/builder/bin/pip" install -q build
+    rm -f dist/ragfile-*.tar.gz
+    "$work/builder/bin/python" -m build -q --sdist --outdir dist .
+fi
 mkdir "$work/tree"
 tar -xzf dist/ragfile-*.tar.gz -C "$work/tree" --strip-components=1
 

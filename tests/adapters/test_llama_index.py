@@ -6,6 +6,7 @@ import tempfile
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -249,7 +250,7 @@ CONDITION = st.builds(
     st.lists(METADATA, min_size=1, max_size=6), st.lists(CONDITION, min_size=1, max_size=3),
     st.sampled_from(list(FilterCondition)),
 )  # fmt: skip
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @pytest.mark.filterwarnings("ignore::ragfile.errors.FilterWarning")
 def test_random_filters_choose_what_llamaindexs_function_chooses(metadata, conditions, joined):
     filters = MetadataFilters(filters=conditions, condition=joined)

@@ -4,6 +4,7 @@ import base64
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from targets import TARGETS, on
@@ -54,7 +55,7 @@ def test_lines_begin_where_rows_begin(data, head, row):
     assert base64.b64decode(b"".join(lines)) == data
 
 
-@settings(deadline=None, max_examples=300)
+@settings(deadline=None, max_examples=examples(300))
 @given(st.binary(min_size=1, max_size=300), st.integers(0, 10_000), st.integers(0, 255))
 def test_one_wrong_character_is_found_where_it_is(data, where, character):
     text = bytearray(wrapped(data))

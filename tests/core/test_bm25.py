@@ -5,6 +5,7 @@ import math
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from targets import TARGETS, printed
@@ -602,7 +603,7 @@ def exercise(terms, postings):
         pass
 
 
-@settings(max_examples=400, suppress_health_check=[HealthCheck.too_slow], deadline=None)
+@settings(max_examples=examples(400), suppress_health_check=[HealthCheck.too_slow], deadline=None)
 @given(
     st.lists(
         st.tuples(st.booleans(), st.floats(0, 1), st.integers(0, 255)), min_size=1, max_size=6

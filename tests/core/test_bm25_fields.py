@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -64,7 +65,7 @@ def same(one, other):
 WEIGHTS = st.tuples(*[st.sampled_from([0, 1, 2, 3, 6, 50, 255])] * 3).filter(any)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     seed=st.integers(0, 5), count=st.sampled_from([0, 1, 30, 40, 3000]), weights=WEIGHTS,
     asked=st.lists(st.sampled_from([*WORDS[:6], *WORDS[-6:]]), min_size=1, max_size=5),

@@ -17,7 +17,6 @@ from places import ROOT, ZSTD
 
 import ragfile
 
-COUNTED = os.environ.get("RAGFILE_OBJECTS")
 ROUNDS = int(os.environ.get("RAGFILE_ROUNDS", "300"))
 FLAGS = [
     "-std=gnu11",
@@ -32,21 +31,10 @@ FLAGS = [
 pytestmark = pytest.mark.skipif(not shutil.which("cc"), reason="compiled by the test")
 
 
-@pytest.fixture(scope="module")
-def core(tmp_path_factory):
-    """The objects of the core, and the flags that link with them."""
-    if COUNTED:
-        libzstd = next((ROOT / "build").glob("temp.*/build/pinned/*/zstd/zstd.o"))
-        return [*map(str, sorted((ROOT / COUNTED).glob("*/*.o"))), str(libzstd), "--coverage"]
-    folder = tmp_path_factory.mktemp("core")
-    sources = [str(path) for path in [ZSTD / "zstd.c", *sorted((ROOT / "csrc").glob("*/*.c"))]]
-    half = len(sources) // 3
-    making = [
-        subprocess.Popen([compiler(), *FLAGS, "-w", "-c", *some], cwd=folder)
-        for some in (sources[:half], sources[half:])
-    ]
-    assert [one.wait() for one in making] == [0, 0]
-    return list(map(str, sorted(folder.glob("*.o"))))
+@pytest.fixture
+def core(c_objects, libzstd):
+    """The objects of the core, and what they are linked with."""
+    return list(map(str, [*c_objects, *libzstd]))
 
 
 def compiler():

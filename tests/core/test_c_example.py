@@ -13,11 +13,24 @@ import ragfile
 README = (ROOT / "csrc/README.md").read_text()
 
 
+SOURCES = "csrc/*/*.c $zstd/zstd.c"
+
+
+@pytest.fixture(params=["objects", pytest.param("sources", marks=pytest.mark.stress)])
+def example(request, tmp_path, c_objects, libzstd):
+    """The example as the page's command builds it: from the objects of the same files, or whole."""
+    command = re.search(r"^zstd=.*\ncc .*$", README, re.MULTILINE)[0]
+    assert SOURCES in command
+    if request.param == "objects":
+        objects = " ".join(map(str, [*c_objects, *libzstd]))
+        command = command.replace(SOURCES, objects).replace("-O2", "-O0 -w")
+    command = command.replace("-o example", f"-o {tmp_path / 'example'}")
+    subprocess.run(command, shell=True, cwd=ROOT, check=True)
+    return tmp_path / "example"
+
+
 @pytest.mark.skipif(not shutil.which("cc"), reason="compiled by the test")
-def test_the_example_of_the_c_library_builds_with_cc_alone_and_answers(tmp_path):
-    commands = re.search(r"^zstd=.*\ncc .*$", README, re.MULTILINE)[0]
-    quick = commands.replace("-O2", "-O0 -w").replace("-o example", f"-o {tmp_path / 'example'}")
-    subprocess.run(quick, shell=True, cwd=ROOT, check=True)
+def test_the_example_of_the_c_library_builds_with_cc_alone_and_answers(example, tmp_path):
     path = tmp_path / "birds.ragfile"
     texts = ["a red fox", "a red hen and a red cock", "grey geese"]
     with ragfile.create(path, dim=None, created=1) as writer:
@@ -25,7 +38,7 @@ def test_the_example_of_the_c_library_builds_with_cc_alone_and_answers(tmp_path)
             [{"doc_id": f"d{i}", "chunk_index": 0, "content": t} for i, t in enumerate(texts)]
         )
     printed = subprocess.run(
-        [tmp_path / "example", path, "red"], capture_output=True, text=True, check=True
+        [example, path, "red"], capture_output=True, text=True, check=True
     ).stdout
     found = [line.split() for line in printed.splitlines()]
     with ragfile.open(path) as rf:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.clusters import Clusters, answer, clustered, made, up
@@ -196,7 +197,7 @@ def test_less_effort_answers_from_the_clusters_that_the_rule_names(metric, effor
                     assert recall[i] == pytest.approx(min(wanted[2], 1 - 2.0**-17), abs=2e-5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.integers(0, 2**32), st.integers(20, 900), st.integers(1, 40), st.integers(1, 60),
     st.integers(1, 30), st.floats(0.0001, 1), st.sampled_from(METRICS), st.floats(0, 1),

@@ -6,6 +6,7 @@ import sys
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import example, given, settings
 from places import ROOT
 
@@ -87,7 +88,7 @@ SOME = [
 ]  # fmt: skip
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.data())
 def test_damaged_bytes_are_refused_by_both_readers_or_read_alike(data):
     raw = bytearray(written(SOME, [("alias", 2)], [(0, np.ones((5, 2), np.float16))]))
@@ -187,7 +188,7 @@ PARTS = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(MARKDOWN | PARTS)
 @example("[[[n|t]]\\[a](b)")
 def test_links_are_in_order_and_each_is_a_span_of_its_text(text):
@@ -199,7 +200,7 @@ def test_links_are_in_order_and_each_is_a_span_of_its_text(text):
         end = stop
 
 
-@settings(max_examples=400)
+@settings(max_examples=examples(400))
 @given(MARKDOWN | PARTS)
 @example("[a](b#c) ![[e#^f|g]]")
 def test_a_place_tells_the_fragment_and_the_text_that_are_not_stored(text):

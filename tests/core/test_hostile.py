@@ -11,6 +11,7 @@ import sys
 from dataclasses import replace
 
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from oracles.handmade import (
@@ -137,7 +138,7 @@ def test_damaged_newest_commit_is_called_lost_and_a_torn_one_is_not():
         )
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.randoms(use_true_random=False))
 def test_random_damage_never_passes_for_the_truth(rng):
     data = bytearray(build(*SMALL))
@@ -377,7 +378,7 @@ entries = st.builds(
 segments = st.lists(st.tuples(small, number, number, number), max_size=4)
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=examples(400), deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.lists(entries, max_size=5), segments, st.binary(max_size=9), small, number, st.data())
 def test_any_table_at_all_is_answered(listed, parts, message, next_segment, abandoned, data):
     image = Image()
@@ -397,7 +398,7 @@ def test_any_table_at_all_is_answered(listed, parts, message, next_segment, aban
     look(page)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.binary(max_size=300))
 @example(b"RAGFILE\1\0\0\0")
 def test_any_bytes_at_all_are_answered(data):

@@ -50,7 +50,7 @@ def test_damaged_and_lying_parity_stays_inside_its_bytes(tmp_path):
     sources += PARTS
     flags = [
         "-std=gnu11",
-        "-O1",
+        "-O0",
         "-g",
         "-fsanitize=address,undefined",
         "-fno-sanitize-recover=undefined",
@@ -62,6 +62,6 @@ def test_damaged_and_lying_parity_stays_inside_its_bytes(tmp_path):
     if built.returncode:
         pytest.skip(f"the sanitizers cannot be linked here: {built.stderr[:200]}")
     vectors = sorted((ROOT / "spec/vectors/parity").glob("*.ragfile"))
-    done = subprocess.run([program, "500", "9", *vectors], capture_output=True, text=True)
+    done = subprocess.run([program, "100", "9", *vectors], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert int(done.stdout.split()[0]) > 100
+    assert int(done.stdout.split()[0]) > 20

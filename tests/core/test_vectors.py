@@ -8,6 +8,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.vectors import METRICS, assert_same, canonical_scores, exact, matrices, shadow_of
@@ -150,7 +151,7 @@ def test_rows_are_found_in_any_layout(dtype, big_endian, gap, lead, offsets):
         assert_same(matrix.nearest(queries, 90), exact(queries, rows, 90, "cosine"))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(data=st.data())
 def test_any_small_matrix_is_ranked_like_brute_force(data):
     dim, count = data.draw(st.integers(1, 40)), data.draw(st.integers(0, 200))

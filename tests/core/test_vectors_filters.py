@@ -3,6 +3,7 @@ answer is that of every such row scored."""
 
 import numpy as np
 import pytest
+from effort import few
 from oracles.vectors import METRICS, assert_same, canonical_scores, exact, shadow_of
 
 from ragfile import _core
@@ -108,7 +109,9 @@ def test_few_rows_are_scored_together_as_each_alone(dim, metric):
         np.testing.assert_array_equal(found[known].view(np.uint32), expected[known].view(np.uint32))
 
 
-@pytest.mark.parametrize("rows_that_pass", [[], [0], [8999], [63], [64], [4095, 4096], [0, 9000]])
+@pytest.mark.parametrize(
+    "rows_that_pass", few([[4095, 4096], [], [63], [0], [64], [8999], [0, 9000]], 2)
+)
 def test_rows_at_the_edges_of_words_groups_and_slices_are_found(rows_that_pass):
     rows = uneven(9001, 96)
     matrix = matrix_of(rows, "planes", "cosine")

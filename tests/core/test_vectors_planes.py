@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import numpy as np
 import pytest
+from effort import few
 from oracles.vectors import METRICS, assert_same, exact, shadow_of
 
 import ragfile
@@ -324,7 +325,7 @@ def test_a_file_holds_planes_where_they_pay_and_damage_in_them_is_noticed(tmp_pa
         archive.nearest(rows[7], 4, threads=1)
 
 
-@pytest.mark.parametrize("near", [*range(1, 34), 200])
+@pytest.mark.parametrize("near", few([*range(1, 34), 200], 3))
 def test_any_number_of_rows_that_reach_the_floor_is_refined(near):
     """They are taken in groups, the last of which is seldom full."""
     rows = uneven(4096, 256, seed=near)
@@ -337,7 +338,7 @@ def test_any_number_of_rows_that_reach_the_floor_is_refined(near):
         assert_same(matrix.nearest(query, k), exact(query, rows, k, "cosine"))
 
 
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", few(METRICS, 3))
 @pytest.mark.parametrize("order", [1, 0, -1])
 @pytest.mark.parametrize("rotate", [True, False])
 def test_the_order_of_rows_is_never_seen_in_an_answer(metric, order, rotate):

@@ -3,6 +3,7 @@
 import json
 
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.model_reader import ModelReader
@@ -67,7 +68,7 @@ TEXTS = st.lists(st.one_of(WORDS, st.text(max_size=8)), max_size=20).map("".join
 
 
 @given(TEXTS)
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 def test_any_text_reads_as_in_the_reference(reference, text):
     assert embedder.tokens(text) == reference(text)
 
@@ -77,7 +78,7 @@ def test_any_text_reads_as_in_the_reference(reference, text):
         st.binary(max_size=64), TEXTS.map(lambda text: text.encode("utf-8", "surrogatepass")[1:-1])
     )
 )
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 def test_any_bytes_read_as_what_is_left_when_bad_ones_are_passed_over(raw):
     assert embedder.tokens(raw) == embedder.tokens(raw.decode("utf-8", "replace"))
     assert embedder.tokens(raw) == embedder.tokens(raw.decode("utf-8", "ignore"))

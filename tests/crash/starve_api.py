@@ -191,10 +191,10 @@ def main(folder, most, names):
         if names and name not in names:
             continue
         work = folder / "work"
-        for _ in range(2):  # the first imports what it needs
+        for watched in (0, -1):  # the first call imports what it needs, which would count for long
             shutil.rmtree(work, ignore_errors=True)
             shutil.copytree(path.parent, work)
-            starve.starve_next(-1)
+            starve.starve_next(watched)
             wanted, count = call(work / "kb.ragfile"), starve.starve_count()
         starve.starve_next(0)
         states = [state(path), state(work / "kb.ragfile")] if name in WRITING else []

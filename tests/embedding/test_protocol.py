@@ -11,6 +11,7 @@ import threading
 import numpy as np
 import pytest
 import xxhash
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.model_reader import ModelReader
@@ -48,7 +49,7 @@ def test_a_vector_is_what_the_definition_says(text):
 
 
 @given(st.text(max_size=80))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_any_text_has_the_vector_of_the_definition(text):
     assert embedder.embed([text])[0].tobytes() == reader.embed(embedder.tokens(text)).tobytes()
 

@@ -9,6 +9,7 @@ import threading
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -233,7 +234,7 @@ json_values = st.recursive(
 texts = st.text(st.characters(), max_size=200)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(
     st.dictionaries(
         st.text(min_size=1, max_size=8),

@@ -3,6 +3,7 @@
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from oracles.filters import find, passes
 
@@ -47,7 +48,7 @@ WHERE = st.recursive(
 )
 
 
-@settings(max_examples=200)
+@settings(max_examples=examples(200))
 @given(WHERE, st.lists(METADATA, max_size=12))
 def test_a_mask_equals_the_slow_predicate_on_every_row(where, rows):
     mask = compile(where).mask(Dicts(rows))

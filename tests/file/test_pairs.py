@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import pairs as oracle
@@ -129,7 +130,7 @@ def same(data, dim=None):
     return ours
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(files())
 def test_every_valid_file_reads_as_the_oracle_reads_it(made):
     data, dim = made
@@ -137,13 +138,13 @@ def test_every_valid_file_reads_as_the_oracle_reads_it(made):
     assert same(data, opened.dim) != "refused"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(files())
 def test_a_dimension_is_inferred_only_when_it_is_the_only_one(made):
     same(made[0])
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(files(), st.data())
 def test_a_mutated_file_reads_as_the_oracle_reads_it(made, data):
     mutated = bytearray(made[0])
@@ -310,7 +311,7 @@ def test_a_content_of_100_mb_round_trips(tmp_path):
 # ------------------------------------------------------------------------------------------------------------- reading
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(files(), st.integers(1, 200))
 def test_reading_in_chunks_of_any_size_gives_the_same_pairs(made, chunk):
     data, dim = made
@@ -322,7 +323,7 @@ def test_reading_in_chunks_of_any_size_gives_the_same_pairs(made, chunk):
         ] == whole
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(files(), st.data())
 def test_chunks_of_a_damaged_section_fail_where_the_whole_does(made, data):
     mutated = bytearray(made[0])
@@ -529,7 +530,7 @@ def test_a_key_is_found_at_every_offset_against_the_scan_blocks():
         assert lookup_raw(region, 4, "other") == ["x"]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(st.tuples(words, contents), min_size=1, max_size=40),
     st.sampled_from(["little", "big"]),

@@ -12,6 +12,7 @@ import warnings
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
@@ -106,7 +107,7 @@ def check_recovery(script, opened, name, got):
         assert any(r.at <= at and at + len(record) <= r.at + r.size for r in remnants)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.lists(st.tuples(words, contents), min_size=1, max_size=12), st.sampled_from([4, 8, 16]))
 def test_keyword_records_are_recovered_or_named_and_none_is_invented(pairs, padding):
     script = Script()
@@ -120,7 +121,7 @@ def test_keyword_records_are_recovered_or_named_and_none_is_invented(pairs, padd
         assert opened.lookup(keyword) == [content for key, content in got if key == keyword]
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=examples(150), deadline=None)
 @given(st.data())
 def test_embedding_records_are_recovered_or_named_and_none_is_invented(data):
     precision, padding = (
@@ -204,7 +205,7 @@ def test_auto_falls_back_to_the_dialect_with_a_warning():
         PairFile.over(script.finish(), dialect="strict")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.tuples(words, contents), min_size=1, max_size=12),
     st.sampled_from([4, 8, 16]),
@@ -235,7 +236,7 @@ def test_mutated_files_give_an_answer_or_a_clean_error(pairs, padding, data):
 # ------------------------------------------------------------------------------------------------- the other direction
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=examples(80), deadline=None)
 @given(st.lists(st.tuples(words, contents), min_size=1, max_size=12), st.sampled_from([4, 8, 16]))
 def test_the_script_finds_every_keyword_of_a_file_that_fits_its_block(
     tmp_path_factory, pairs, padding

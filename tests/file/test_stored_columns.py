@@ -7,6 +7,7 @@ from unittest import mock
 import hypothesis.strategies as st
 import numpy as np
 import pytest
+from effort import examples
 from file.test_filters import METADATA, VALUES, WHERE, passes
 from fuzz.sections import sealed
 from hypothesis import example, given, settings
@@ -121,7 +122,7 @@ def merged(rows):
             yield metadata, fields["tags"] if "tags" in fields else shared.get("tags", [])
 
 
-@settings(max_examples=150)
+@settings(max_examples=examples(150))
 @given(ROWS, WHERE, TAGS, TAGS)
 @example([({"metadata": {"a": {"b": 1}}}, [{"metadata": {"a": 5}}, {}])], {"a.b": 1}, [], [])
 @example([({"metadata": {"a.b": 1}}, [{"metadata": {"a": {"b": 2}}}, {}])], {"a.b": 1}, [], [])
@@ -343,7 +344,7 @@ IDS = st.dictionaries(
 )  # fmt: skip
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(ROWS, st.one_of(WHERE, IDS), TAGS, st.booleans())
 def test_a_file_answers_by_its_columns_as_by_its_metadata(
     tmp_path_factory, rows, where, tags, is_odd
@@ -419,7 +420,7 @@ CONDITIONS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(st.data())
 def test_whatever_a_section_says_a_filter_ends_in_rows_or_in_an_error_of_ours(data):
     raw = bytearray(SECTION)

@@ -115,6 +115,16 @@ def test_hits_make_a_data_frame(hits: ragfile.Hits, library: str) -> None:
     assert list(frame["score"]) == [hit.score for hit in hits]
 
 
+@pytest.fixture(scope="module")
+def own_jedi(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Yield jedi with a cache of its own: processes that share one read half-written files."""
+    import jedi
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(jedi.settings, "cache_directory", str(tmp_path_factory.mktemp("jedi")))
+        yield jedi
+
+
 @needs("jedi")
 @pytest.mark.parametrize(
     ("program", "name"),
@@ -124,9 +134,7 @@ def test_hits_make_a_data_frame(hits: ragfile.Hits, library: str) -> None:
         ("ragfile.build('x').skip", "skipped"),
     ],
 )
-def test_an_editor_completes(program: str, name: str) -> None:
-    import jedi
-
-    script = jedi.Script(f"import ragfile\n{program}", project=jedi.Project(ROOT))
+def test_an_editor_completes(own_jedi: Any, program: str, name: str) -> None:
+    script = own_jedi.Script(f"import ragfile\n{program}", project=own_jedi.Project(ROOT))
     found = script.complete()
     assert name in {completion.name for completion in found}

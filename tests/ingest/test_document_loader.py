@@ -6,6 +6,7 @@ import os
 import types
 
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from oracles import source_files as made
@@ -485,7 +486,9 @@ def test_a_loader_that_breaks_is_one_line_in_the_report(tmp_path, monkeypatch):
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(st.sampled_from(["pdf", "docx", "pptx", "html", "csv", "jsonl"]), st.data())
 def test_damaged_files_are_loaded_or_reported_and_nothing_else(tmp_path, kind, data):

@@ -4,6 +4,7 @@ import json
 
 import pytest
 import yaml
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -197,7 +198,7 @@ PIECES = [
 
 
 @pytest.mark.skipif(not yaml.__with_libyaml__, reason="PyYAML was built without its reader in C")
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=examples(300), deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=12).map("".join))
 def test_what_is_read_does_not_depend_on_how_pyyaml_was_built(text):
     both = []

@@ -2,6 +2,7 @@
 
 import re
 
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -25,7 +26,7 @@ texts = st.lists(pieces, max_size=14).map("".join)
 lines = texts.map(lambda text: text.replace("\n", " "))
 
 
-@settings(max_examples=600, deadline=None)
+@settings(max_examples=examples(600), deadline=None)
 @given(texts)
 def test_a_markdown_title_is_what_the_patterns_find(text):
     for start in (text, "---\n" + text, "---\ntitle:" + text, "# " + text):
@@ -34,7 +35,7 @@ def test_a_markdown_title_is_what_the_patterns_find(text):
         assert markdown_titles.markdown_title(start) == expected.strip()
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(texts)
 def test_a_title_in_front_matter_is_what_the_pattern_finds(text):
     text = "---\ntitle:" + text
@@ -44,7 +45,7 @@ def test_a_title_in_front_matter_is_what_the_pattern_finds(text):
     )
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=examples(400), deadline=None)
 @given(lines)
 def test_anchors_and_closing_marks_go_as_the_patterns_say(line):
     assert markdown_titles.without_anchor(line) == ANCHOR.sub("", line)

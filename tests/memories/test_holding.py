@@ -1,5 +1,6 @@
 """What holds from a viewpoint, compared with a slow oracle that looks at every moment of a small world."""
 
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -34,7 +35,7 @@ def oracle(said, as_of, known_at, now):
     return None if last is None or last in over else last
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(statements(), st.one_of(st.just(""), MOMENTS), st.one_of(st.just(""), MOMENTS), MOMENTS)
 def test_the_statement_that_holds_is_that_of_the_oracle(said, as_of, known_at, now):
     found = holding(said, Viewpoint(as_of, known_at, now))

@@ -7,6 +7,7 @@ import sys
 import numpy as np
 import pytest
 from doors.server.conftest import Serving
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -212,7 +213,7 @@ def test_terms_of_the_dictionary_are_found_by_their_spelling(tmp_path_factory, t
     word=st.text(alphabet="abcde", min_size=1, max_size=6),
     edits=st.integers(1, 3),
 )
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 def test_a_walk_skips_no_term_that_is_spelled_nearly_so(terms, word, edits):
     """Most of the dictionary is skipped; here many terms share beginnings, and swaps are near."""
     builder = _core.LexicalBuilder(Analysis(stemmer="none", stop_words="none"))

@@ -7,6 +7,7 @@ import types
 import numpy as np
 import pytest
 import Stemmer
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import reranking as slow
@@ -210,14 +211,14 @@ CRUMBS = st.sampled_from([
 TEXT = st.lists(CRUMBS | st.text(max_size=3), max_size=25).map(" ".join)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(TEXT, st.lists(TEXT, min_size=1, max_size=6))
 def test_the_measure_has_the_bits_of_one_that_stems_every_word(query, texts):
     before = [1 / (i + 3) for i in range(len(texts))]
     assert reranker._builtin(query, texts, before) == slow.builtin(query, texts, before)
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(300))
 @given(st.text(st.characters() | st.sampled_from("ab _-.é日ーก’"), max_size=40))
 def test_words_that_are_handed_out_are_those_of_the_plain_definition(text):
     text = text.lower()

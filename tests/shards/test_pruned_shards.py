@@ -3,6 +3,7 @@
 import json
 
 import numpy as np
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -49,7 +50,7 @@ def record_of(rows, tags=None):
     )
 
 
-@settings(max_examples=600)
+@settings(max_examples=examples(600))
 @given(ROWS, WHERE)
 def test_a_shard_with_a_row_that_passes_is_never_passed_over(rows, where):
     passing = filters.compile(where).mask(filters.Dicts(rows)).any()

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import xxhash
 from checks import compare_readers
+from effort import examples
 from hypothesis import given, settings
 from places import ROOT
 
@@ -43,7 +44,7 @@ def test_both_readers_refuse_the_vectors_at_the_same_byte():
             assert slow["refused"]["at"] == fast["refused"]["at"], name
 
 
-@settings(max_examples=1500, deadline=None)
+@settings(max_examples=examples(1500), deadline=None)
 @given(st.integers(0, 10**9))
 def test_both_readers_agree_on_random_files(i):
     data, dim, whole = compare_readers.one_case("suite", i)
@@ -155,10 +156,18 @@ def test_every_vector_is_on_disk_once():
     assert sum(path.stat().st_size for path in VECTORS.iterdir() if path.is_file()) < 1_150_000
 
 
-def test_the_vectors_are_made_again_byte_by_byte():
+@pytest.fixture(scope="module")
+def made():
+    """The files of the vectors, made again, and the same of those that are stored as changes."""
     import make
 
-    files, changed = make.all_files()
+    return make.all_files()
+
+
+def test_the_vectors_are_made_again_byte_by_byte(made):
+    import make
+
+    files, changed = made
     assert make.pins(files | changed) == (VECTORS / "SHA256SUMS").read_text()
 
 
@@ -220,10 +229,10 @@ def test_the_magic_is_as_the_pages_say():
         assert bytes.fromhex(magic[1]) == b"RAGFILE"
 
 
-def test_a_vector_that_would_change_is_refused():
+def test_a_vector_that_would_change_is_refused(made):
     import make
 
-    files, changed = make.all_files()
+    files, changed = made
     wanted = make.pins(files | changed)
     assert make.broken(files, wanted) == []
     other = files | {"bad-0-order.ragfile": b"something else", "good-0-new.ragfile": b"a new one"}

@@ -8,9 +8,9 @@ from checks import first_use_forks, forks
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_children_forked_beside_threads_that_ask_answer_as_their_parent():
-    assert forks.run(100) == []
+    assert forks.run(20) == []
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="there is no fork here")
 def test_children_forked_during_a_first_call_make_the_same_call():
-    assert first_use_forks.run(20) == []
+    assert first_use_forks.run(4) == []

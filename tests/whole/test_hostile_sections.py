@@ -5,6 +5,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
+from effort import examples
 from fuzz.sections import DIM, QUERY, Hashed, good_files, hostile, run, sealed
 
 import ragfile
@@ -28,7 +29,7 @@ def with_config(path, **fields):
 
 def test_mutated_sections_end_in_answers_or_in_errors_of_our_own():
     leaks = []
-    run(range(300), lambda *leak: leaks.append(leak))
+    run(range(examples(300)), lambda *leak: leaks.append(leak))
     assert leaks == []
 
 

@@ -8,7 +8,7 @@ import ragfile
 
 
 def test_a_file_stands_readers_a_writer_compactions_and_kills():
-    good, seen = soak_file.soak(seconds=3)
+    good, seen = soak_file.soak(seconds=1)
     assert good
     assert seen["commits"] > 0
 

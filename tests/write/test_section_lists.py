@@ -10,6 +10,7 @@ from pathlib import Path
 import hypothesis.strategies as st
 import pytest
 from checks import compare_readers  # noqa: F401 - imports spec/reader.py
+from effort import examples
 from hypothesis import given, settings
 from oracles import handmade
 from servers.range_server import RangeServer
@@ -256,7 +257,7 @@ class Model:
         writer.add(name, self.held[name, segment], segment)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=examples(60), deadline=None)
 @given(st.lists(CHANGES, min_size=1, max_size=8))
 def test_any_commits_with_lists_hold_what_was_written_to_both_readers(commits):
     slow = sys.modules["reader"]

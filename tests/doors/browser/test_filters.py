@@ -5,6 +5,7 @@ from unittest import mock
 
 import pytest
 from doors.browser.node import Reader
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -90,7 +91,7 @@ def opened(tmp_path_factory):
 
 
 @pytest.mark.filterwarnings("ignore::ragfile.errors.FilterWarning")
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=examples(150), deadline=None, suppress_health_check=list(HealthCheck))
 @given(WHERE, TAGS, TAGS)
 def test_a_filter_finds_the_rows_that_it_finds_in_python(opened, where, tags_any, tags_all):
     options = {"where": where, "tagsAny": tags_any, "tagsAll": tags_all, "k": 10_000}

@@ -1,9 +1,26 @@
 """What the tests of the command line share: running it, and a small file."""
 
+import logging
+
 import pytest
 
 import ragfile
 from ragfile.doors.cli.main import main
+
+
+@pytest.fixture(autouse=True)
+def log_as_before():
+    """Undo what `ragfile serve` sets up in the process of the tests."""
+    loggers = [
+        logging.getLogger(name)
+        for name in ("ragfile.serve", "ragfile.mcp", "uvicorn", "py.warnings")
+    ]
+    before = [(logger.handlers[:], logger.propagate, logger.level) for logger in loggers]
+    yield
+    logging.captureWarnings(False)
+    for logger, (handlers, propagate, level) in zip(loggers, before, strict=True):
+        logger.handlers[:], logger.propagate = handlers, propagate
+        logger.setLevel(level)
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles.ragmd_examples import collection, rendered
@@ -169,7 +170,7 @@ layouts = st.sampled_from(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     st.dictionaries(texts, st.dictionaries(texts, values, max_size=3), max_size=3),
     st.dictionaries(texts, values, max_size=2),

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 import yaml
+from effort import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from oracles import ragmd as ragmd_oracle
@@ -214,7 +215,7 @@ values = st.recursive(
 )
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=examples(150))
 @given(
     st.dictionaries(texts, st.dictionaries(texts, values, max_size=3), max_size=4),
     st.integers(1, 70),

@@ -12,6 +12,7 @@ import zipfile
 
 import numpy as np
 import pytest
+from effort import examples
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from servers.embedding_servers import Server, vector_of
@@ -379,7 +380,9 @@ def test_entries_of_an_archive_never_leave_its_folder(tmp_path):
     st.integers(0, 1 << 16), st.integers(0, 255), st.booleans(),
 )  # fmt: skip
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=examples(150),
+    deadline=None,
+    suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 def test_a_changed_byte_or_a_cut_gives_a_collection_or_one_error(folder, name, at, value, is_cut):
     path = folder / name
