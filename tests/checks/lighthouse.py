@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
-from servers.site_server import SiteServer  # noqa: E402 - of tests/
+from servers.site_server import SiteServer
 
 PROGRAM = Path(__file__).resolve().parents[2] / "build/page/node_modules/.bin/lighthouse"
 FLAGS = "--headless=new --no-sandbox --disable-gpu"
@@ -32,7 +32,14 @@ def scores(url, device, chromium):
     """Return {category: 0 to 100} and the seconds and bytes of one run."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "report.json"
-        command = [PROGRAM, url, "--quiet", f"--chrome-flags={FLAGS}", "--output=json", f"--output-path={out}"]
+        command = [
+            PROGRAM,
+            url,
+            "--quiet",
+            f"--chrome-flags={FLAGS}",
+            "--output=json",
+            f"--output-path={out}",
+        ]
         command += ["--preset=desktop"] if device == "desktop" else []
         subprocess.run(command, env={**os.environ, "CHROME_PATH": chromium}, check=True)
         report = json.loads(out.read_text())
