@@ -45,9 +45,13 @@ class Current:
 
     __slots__ = ("_embedding", "_opener", "counters", "opened", "path", "swap")
 
-    def __init__(self, opener: Opener[Any], embedding: Embedding) -> None:
+    def __init__(
+        self, opener: Opener[Any], embedding: Embedding, counters: dict[str, int] | None = None
+    ) -> None:
+        """Open the newest rows; `counters` are those of another state, which also counts these calls."""
         self._opener, self._embedding, self.path = opener, embedding, opener.path
-        self.counters = {"searches": 0, "cached": 0, "embedding_calls": 0}
+        new = {"searches": 0, "cached": 0, "embedding_calls": 0}
+        self.counters = new if counters is None else counters
         self.swap = ForkSafeLock()
         self.opened: Opened | None = self._opened(opener.open(), None)
 

@@ -55,7 +55,7 @@ class Visit:
 
     __slots__ = (
         "began", "bytes", "file", "headers", "held", "hosts", "origin", "request_id", "route", "scopes", "sink", "status",
-        "trace", "user",
+        "trace", "user", "where",
     )  # fmt: skip
 
     def __init__(self, scope: Scope) -> None:
@@ -67,6 +67,7 @@ class Visit:
         self.trace = _trace(self.headers.get("traceparent"))
         self.route, self.user = "", ""
         self.file = ""  # the only collection of the request's key, "" for all
+        self.where = ""  # the filter of the request's key as JSON, "" without one
         self.held = ""  # the key of which this request has taken a place
         self.scopes: frozenset[str] = frozenset()
         self.status, self.bytes = 0, 0
@@ -79,6 +80,11 @@ class Visit:
             raise HttpFailure(
                 403, f"this request needs a key with the scope {scope!r}: see `ragfile keys add`"
             )
+
+    def require_no_filter(self) -> None:
+        """Raise a failure 403 if the request's key has a filter."""
+        if self.where:
+            raise HttpFailure(403, "this request needs a key without a filter")
 
 
 def _trace(header: str | None) -> Trace | None:

@@ -33,7 +33,8 @@ def facets(service: Service, call: Call) -> dict[str, Any]:
 def facets_of(rf: KnowledgeBase) -> dict[str, Any]:
     """Compute the facets of a commit, uncached."""
     columns, live = rf.rows.columns, rf.live_rows()
-    fields = [_field(path, columns.column(path), live) for path in sorted(columns.paths)]
+    each = (_field(path, columns.column(path), live) for path in sorted(columns.paths))
+    fields = [field for field in each if field["chunks"]]  # a deleted row can have another path
     return {
         "tags": _tags(columns.tags(), live), "fields": fields[:MOST_FIELDS],
         "generation": rf.generation,

@@ -20,7 +20,7 @@ import re
 import secrets
 import time
 from shlex import quote
-from typing import TYPE_CHECKING, NamedTuple, NotRequired, TypedDict, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NotRequired, TypedDict, cast
 
 from ragfile.doors.server.failures import HttpFailure
 from ragfile.ground import system
@@ -46,6 +46,7 @@ class StoredKey(TypedDict):
     sha256: str
     created: int
     file: NotRequired[str]  # the only collection that it opens
+    where: NotRequired[dict[str, Any]]  # the filter that the documents it sees pass
 
 
 class KnownKey(NamedTuple):
@@ -55,6 +56,7 @@ class KnownKey(NamedTuple):
     scope: str
     sha256: str
     file: str = ""  # the only collection that it opens; "" for all
+    where: str = ""  # the filter that the documents it sees pass, as JSON; "" for all
 
 
 class Stat(NamedTuple):
@@ -99,8 +101,13 @@ class KeyFile:
             )
         return cast("list[StoredKey]", found)
 
-    def add(self, name: str, scope: str, file: str = "") -> str:
-        """Add a key and return its secret, which is not stored. `file` is the only one that it opens."""
+    def add(
+        self, name: str, scope: str, file: str = "", where: dict[str, Any] | None = None
+    ) -> str:
+        """Add a key and return its secret, which is not stored.
+
+        `file` is the only one that it opens, and `where` the filter that the documents it sees pass.
+        """
         if not NAME.fullmatch(name):
             raise ValueError(
                 f"the name of a key has 1 to 64 of the characters A-Z a-z 0-9 . _ -, "
@@ -117,6 +124,10 @@ class KeyFile:
                     "use --scope read or --scope write"
                 )
             key["file"] = file
+        if where is not None:
+            if scope != "read":
+                raise ValueError("a key with a filter changes nothing: use --scope read")
+            key["where"] = _checked(where)
         self._change(lambda keys: [*_absent(keys, name), key])
         return secret
 
@@ -134,6 +145,15 @@ class KeyFile:
         with lock(self.path) as held:
             text = json.dumps(change(self.read()), indent=2) + "\n"
             held.write(lambda write: write(text.encode()))
+
+
+def _checked(where: dict[str, Any]) -> dict[str, Any]:
+    """Return a filter if it is valid and has a condition."""
+    from ragfile.file import filters  # with numpy, which other keys do not need
+
+    if not filters.compile(where):
+        raise ValueError("an empty filter hides nothing: give one with a condition")
+    return where
 
 
 def _without(keys: list[StoredKey], name: str, path: str) -> list[StoredKey]:
@@ -159,11 +179,23 @@ def _is_key(value: object) -> bool:
         return False
     key = cast("dict[str, object]", value)
     is_text = all(isinstance(key.get(n), str) for n in ("name", "scope", "sha256"))
-    return is_text and key["scope"] in SCOPES and isinstance(key.get("file", ""), str)
+    if not is_text or key["scope"] not in SCOPES or not isinstance(key.get("file", ""), str):
+        return False
+    return "where" not in key or _is_filter(key["where"])
+
+
+def _is_filter(where: object) -> bool:
+    try:
+        return isinstance(where, dict) and bool(_checked(cast("dict[str, Any]", where)))
+    except ValueError:
+        return False
 
 
 def _known(key: StoredKey) -> KnownKey:
-    return KnownKey(key["name"], key["scope"], key["sha256"], key.get("file", ""))
+    """Return a key as servers use it; one with a filter reads, whatever the file says."""
+    where = json.dumps(key["where"], sort_keys=True) if "where" in key else ""
+    scope = "read" if where else key["scope"]
+    return KnownKey(key["name"], scope, key["sha256"], key.get("file", ""), where)
 
 
 def _hash(secret: str) -> str:
@@ -220,7 +252,8 @@ class ApiKeys:
             return
         found = self._of(visit.headers.get("authorization", ""))
         if found is not None:
-            visit.user, visit.scopes, visit.file = found.name, allowed_by(found.scope), found.file
+            visit.user, visit.scopes = found.name, allowed_by(found.scope)
+            visit.file, visit.where = found.file, found.where
         elif not is_open:
             reason = "this server needs a valid key: send Authorization: Bearer rag_…"
             raise HttpFailure(401, reason, {"www-authenticate": 'Bearer realm="ragfile"'})

@@ -43,8 +43,10 @@ class Mcp:
         visit: Visit = scope["ragfile"]
         visit.route = self._route
         visit.require("read")
+        if self._route == MEMORY:
+            visit.require_no_filter()
         body = await read_in_time(scope, receive, self._service.settings)
-        service, held = self._service, 0
+        service, held = self._service.seen_with(visit.where), 0
         try:
             weight = await service.turns.run(
                 visit.user, partial(_weight, service, body, visit.file)
@@ -67,30 +69,34 @@ class Mcp:
 
     def _server_of(self, visit: Visit) -> Server:
         """Return the MCP server of this route for a client."""
+        service = self._service.seen_with(visit.where)
         if self._route == CONNECTOR:
-            base = self._service.settings.url or f"http://{visit.headers.get('host', '')}"
-            return Server(ConnectorTools(self._service.collections, base))
-        can_write = "write" in visit.scopes and self._service.can_write
+            base = service.settings.url or f"http://{visit.headers.get('host', '')}"
+            return Server(ConnectorTools(service.collections, base))
+        can_write = "write" in visit.scopes and service.can_write
         if self._route == MEMORY:
             memories = self._memories.only(visit.file) if visit.file else self._memories
             return Server(MemoryTools(memories, can_write=can_write, agent=visit.user))
         if visit.file:
-            files = OneFile(self._service.collections, visit.file)
-            return self._tools(files, can_write=can_write)
+            files = OneFile(service.collections, visit.file)
+            return _tools(service, files, can_write=can_write)
+        if visit.where:
+            return _tools(service, service.collections, can_write=False)
         return self._server(can_write=can_write)
-
-    def _tools(self, files: Files, *, can_write: bool) -> Server:
-        service = self._service
-        model, folders = service.model, service.folders
-        return Server(Tools(files, model=model, can_write=can_write, folders=folders))
 
     def _server(self, *, can_write: bool) -> Server:
         """Return an MCP server of the current collections."""
         service = self._service
         key = (tuple(service.collections.names), can_write)
         if key not in self._servers:
-            self._servers = {key: self._tools(service.collections, can_write=can_write)}
+            self._servers = {key: _tools(service, service.collections, can_write=can_write)}
         return self._servers[key]
+
+
+def _tools(service: Service, files: Files, *, can_write: bool) -> Server:
+    """Return an MCP server of some files."""
+    model, folders = service.model, service.folders
+    return Server(Tools(files, model=model, can_write=can_write, folders=folders))
 
 
 def _weight(service: Service, body: bytes, only: str) -> int:

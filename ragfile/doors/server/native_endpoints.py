@@ -246,8 +246,8 @@ def chunk(service: Service, call: Call) -> dict[str, Any]:
         raise HttpFailure(404, f"no chunk {name!r:.120} in {call.path['c']}")
     try:
         hit = fields_of(rf.hit(row))
-    except IndexError as error:
-        raise HttpFailure(404, str(error)) from None
+    except IndexError:
+        raise HttpFailure(404, f"no chunk {name!r:.120} in {call.path['c']}") from None
     for score in ("score", "score_type", "scores"):
         del hit[score]
     return {"row": row, **hit, "generation": rf.generation}

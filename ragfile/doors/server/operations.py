@@ -48,6 +48,7 @@ class Operation:
     )
     failures: tuple[int, ...] = ()  # statuses besides those of every operation
     weight: Callable[[Service, Call], int] | None = None  # bytes that it holds, roughly
+    is_filtered: bool = False  # for keys with a filter, too: it reads through `service` alone
     advice: str = ""  # for clients that try another method of the path
 
 

@@ -53,6 +53,8 @@ class OperationApp:
         visit: Visit = scope["ragfile"]
         visit.route = operation.path
         visit.require(operation.scope)
+        if not operation.is_filtered:
+            visit.require_no_filter()
         if operation.makes_file and visit.file:
             make = partial(self._service.collections.make, visit.file)
             await self._service.turns.run(visit.user, make)
@@ -68,14 +70,15 @@ class OperationApp:
         self, operation: Operation, call: Call, scope: Scope, receive: Receive, send: Send
     ) -> None:
         """Call the endpoint in the pool of threads for its kind, and send its result."""
+        visit: Visit = scope["ragfile"]
+        service, held = self._service.seen_with(visit.where), 0
         if operation.is_ask:
-            return await self._ask(operation, call, receive, send)
+            return await self._ask(service, operation, call, receive, send)
         if operation.is_write:
             return await self._write(operation, call, send)
-        service, held = self._service, 0
         try:
             async with asyncio.timeout(service.settings.answer_seconds):
-                held = await self._held(operation, call)
+                held = await self._held(service, operation, call)
                 found = await service.turns.run(
                     call.user, partial(answered_whole, service, operation, call)
                 )
@@ -87,9 +90,9 @@ class OperationApp:
             service.memory.give_back(held)
         return None
 
-    async def _held(self, operation: Operation, call: Call) -> int:
+    async def _held(self, service: Service, operation: Operation, call: Call) -> int:
         """Wait for the memory of a call that needs much; return its bytes."""
-        service, weigh = self._service, operation.weight
+        weigh = operation.weight
         if weigh is None:
             return 0
         weight = await service.turns.run(call.user, partial(weigh, service, call))
@@ -110,9 +113,11 @@ class OperationApp:
         running = loop.run_in_executor(service.writer, answered_whole, service, operation, call)
         await send_whole(send, await service.writing.keep(running, call.user))
 
-    async def _ask(self, operation: Operation, call: Call, receive: Receive, send: Send) -> None:
+    async def _ask(
+        self, service: Service, operation: Operation, call: Call, receive: Receive, send: Send
+    ) -> None:
         """Answer with the chat model; cancel the answer if the client disconnects."""
-        loop, service = asyncio.get_running_loop(), self._service
+        loop = asyncio.get_running_loop()
         watch = loop.create_task(until_gone(receive, call))
         try:
             service.asking.check(call.user)

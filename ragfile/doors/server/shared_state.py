@@ -6,9 +6,10 @@ import contextlib
 import os
 import threading
 import time
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
 
 from ragfile.doors.mcp.source_folders import SourceFolders
 from ragfile.doors.server.capacity import ReadBudget, Room, Shares, Turns
@@ -25,7 +26,7 @@ from ragfile.write.group_commit import GroupCommits
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
-    from typing import Any, TypeVar
+    from typing import Any
 
     from starlette.types import Scope
 
@@ -34,12 +35,22 @@ if TYPE_CHECKING:
     from ragfile.doors.server.metrics import Board
     from ragfile.doors.server.settings import Settings
     from ragfile.knowledge_base import KnowledgeBase
+    from ragfile.search.file_rows import FileRows
 
-    MadeT = TypeVar("MadeT")
+
+MadeT = TypeVar("MadeT")
 
 THREADS = 16  # most requests take one for less than a millisecond; some wait for an embedder
 WRITES = 100  # queued changes
 KEPT = 8  # lists of ids and facets, each of one commit, that stay in memory
+FILTERS = 64  # of keys, with the views of collections that stay open for them
+
+
+class KeptOfCommit(NamedTuple, Generic[MadeT]):
+    """A value that follows from the rows of one commit."""
+
+    rows: weakref.ref[FileRows]
+    value: MadeT
 
 
 def _only_folders(sources: Iterable[tuple[str, str]]) -> dict[str, str]:
@@ -78,6 +89,7 @@ class Service:
         self._retries: list[threading.Timer] = []
         self._kept: Lru[Hashable, Any] = Lru(KEPT)
         self._embedding_calls = 0  # already counted on the board
+        self._restricted: Lru[str, Service] = Lru(FILTERS)
 
     @property
     def model_name(self) -> str | None:
@@ -91,6 +103,18 @@ class Service:
         """Whether clients may change documents."""
         return self.settings.can_write
 
+    def seen_with(self, where: str) -> Service:
+        """Return the service for a key with this filter, as JSON; "" for a key without one."""
+        if not where:
+            return self
+        found = self._restricted.get(where)
+        if found is None:
+            from ragfile.doors.server.restricted_service import restricted_service
+
+            found = restricted_service(self, where)
+            self._restricted.put(where, found)
+        return found
+
     def discreet(self, text: str) -> str:
         """Remove paths and URLs from a message of the library."""
         return discreet(text, self.collections) if text else text
@@ -99,12 +123,13 @@ class Service:
         self, rf: KnowledgeBase, name: str, make: Callable[[KnowledgeBase], MadeT]
     ) -> MadeT:
         """Return make(rf), computed once for each commit and kept in a cache under `name`."""
-        key = name, rf.path, rf.info["identity"], rf.generation
-        found: MadeT | None = self._kept.get(key)
-        if found is None:
-            found = make(rf)
-            self._kept.put(key, found)
-        return found
+        rows = rf.rows
+        key = name, id(rows)
+        kept: KeptOfCommit[MadeT] | None = self._kept.get(key)
+        if kept is None or kept.rows() is not rows:
+            kept = KeptOfCommit(weakref.ref(rows), make(rf))
+            self._kept.put(key, kept)
+        return kept.value
 
     def count(self, visit: Visit, scope: Scope) -> None:
         """Add a finished request to the counters."""

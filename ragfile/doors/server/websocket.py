@@ -57,15 +57,15 @@ class Socket:
         )
         current[:] = [call]
         try:
-            await self._send_events(call, text, send)
+            service = self._service.seen_with(visit.where)
+            await self._send_events(service, call, text, send)
         except Exception as error:  # noqa: BLE001 - sent to the client instead of an answer
             failure = failure_of(error, self._service.collections)
             await _send_json(send, {"event": "error", **failure.to_dict(call.request_id)})
         finally:
             self._service.board.answered(call.sink)
 
-    async def _send_events(self, call: Call, text: str, send: Send) -> None:
-        service = self._service
+    async def _send_events(self, service: Service, call: Call, text: str, send: Send) -> None:
         call.body = checked(self._schema, parsed(text.encode("utf-8", "surrogatepass")))
         service.asking.check(call.user)
         running = asyncio.get_running_loop().run_in_executor(service.asks, _begun, service, call)
