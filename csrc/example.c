@@ -43,7 +43,7 @@ int main(int count, char **arguments) {
     rag_lexicon_info(lexicon, &info);
 
     const struct rag_query_term word = {(const uint8_t *)arguments[2],
-                                        (uint32_t)strlen(arguments[2]), RAG_SHARE, 0};
+                                        (uint32_t)strlen(arguments[2]), RAG_SHARE, 0, NULL};
     const struct rag_lexical_stats stats = {info.rows, info.total_length, info.k1, info.b, NULL, 0};
     int64_t rows[K];
     float scores[K];

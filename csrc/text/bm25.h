@@ -211,6 +211,7 @@ struct rag_lexicon {
     struct rag_guard terms, postings;
     struct rag_lexicon_info info;
     uint64_t blocks, keys_at, starts_at, dictionary_at, dictionary_size, lengths_at;
+    uint64_t opened; /* its number among those that this process opened */
     uint32_t length_width, length_min, length_max;
     struct rag_bm25_field {
         struct rag_lexicon *lexicon; /* NULL for the first field, the remainder */
@@ -232,6 +233,25 @@ struct rag_bm25_entry {
 enum rag_status rag_bm25_entry_find(const struct rag_lexicon *lexicon, const uint8_t *term,
                                     size_t size, struct rag_bm25_entry *entry,
                                     struct rag_fault *fault);
+
+/* The number of rows of an entry that are in `where` (NULL for all). */
+enum rag_status rag_bm25_entry_count(const struct rag_lexicon *lexicon,
+                                     const struct rag_bm25_entry *entry, const uint64_t *where,
+                                     uint64_t *df, struct rag_fault *fault);
+
+/* The entries of the terms of queries in several lexicons, kept from the count of their rows for
+ * the searches that follow: a look-up takes longer than anything else in a small segment. */
+struct rag_bm25_known {
+    const struct rag_query_term *terms; /* of all queries */
+    size_t term_count, leg_count;
+    uint64_t *opened;               /* by leg: the number of its lexicon */
+    struct rag_bm25_entry *entries; /* [leg][term] */
+};
+/* Make room for the entries of all terms; NULL where that is too much. */
+struct rag_bm25_known *rag_bm25_queries_know(struct rag_queries *queries, size_t leg_count);
+/* The entries of terms that follow one another, in a lexicon; NULL if they are not known. */
+const struct rag_bm25_entry *rag_bm25_known_in(const struct rag_lexicon *lexicon,
+                                               const struct rag_query_term *terms, size_t count);
 
 /* Visit the terms of a block of the dictionary with their df, until the visitor returns false. */
 typedef bool rag_bm25_visitor(void *context, const uint8_t *term, size_t size, uint64_t rows);

@@ -6,7 +6,9 @@
  *
  * A term lookup has two steps. A binary search finds the block among the keys, the first eight
  * bytes of each block's first term; between equal keys the full first terms decide. A walk then
- * decodes that block of 16 terms from its start and checks each term's length, df and list extent.
+ * passes the terms of that block of 16 from its start and checks each term's length, df and list
+ * extent. No term is put together: terms ascend, so the length that a term shares with the one
+ * before decides nearly all comparisons.
  *
  * A list is checked when a query opens it: each container's parts end inside the section with slack
  * to spare, so kernels read them without a test. Rows, ranks and codes are clamped at use. A
@@ -20,6 +22,8 @@
 #include "shared/fail.h"
 #include "text/bm25.h"
 #include "text/bm25_search.h"
+
+static uint64_t opened; /* lexicons, in this process */
 
 /* --------------------------------------------------------------------------------------- header */
 
@@ -98,6 +102,7 @@ enum rag_status rag_lexicon_open(const struct rag_guard *terms, const struct rag
     if (!status) status = place_parts(lexicon, fault);
     if (!status) status = rag_guard_check(terms, 0, lexicon->keys_at, fault);
     if (status == RAG_OK) lexicon->info.config = rag_guard_at(terms, LEX_HEADER);
+    lexicon->opened = __atomic_add_fetch(&opened, 1, __ATOMIC_RELAXED);
     if (status) free(lexicon);
     else *out = lexicon;
     return status;
@@ -125,13 +130,13 @@ enum rag_status rag_lexicon_lengths(const struct rag_lexicon *lexicon, uint32_t 
 
 /* ----------------------------------------------------------------------------------- dictionary */
 
-/* A walk through one block; text is the current term and entry its dictionary entry. */
+/* A walk through one block. The current term has `size` bytes, of which the last `rest` are new. */
 struct walk {
     const uint8_t *at, *end;
     uint64_t end_at; /* of end, in the section */
     uint64_t list_at;
-    size_t size;
-    uint8_t text[LEX_TERM_MAX];
+    size_t size, rest;
+    const uint8_t *bytes; /* the new ones */
 };
 
 static enum rag_status open_block(const struct rag_lexicon *lexicon, uint64_t block,
@@ -155,7 +160,7 @@ static enum rag_status open_block(const struct rag_lexicon *lexicon, uint64_t bl
 }
 
 /* Advance to the next term and read its entry; df is 0 after the last. Check that its list is
- * inside rag.postings. */
+ * inside rag.postings. The term's first bytes are those of the term before. */
 static enum rag_status next_entry(const struct rag_lexicon *lexicon, struct walk *walk,
                                   struct rag_bm25_entry *entry, struct rag_fault *fault) {
     const uint64_t here = walk->end_at - (uint64_t)(walk->end - walk->at);
@@ -165,7 +170,8 @@ static enum rag_status next_entry(const struct rag_lexicon *lexicon, struct walk
     if (shared > walk->size || shared + rest > LEX_TERM_MAX ||
         (size_t)(walk->end - walk->at) < 2 + rest)
         return broken(fault, here, "a dictionary term is cut short");
-    memcpy(walk->text + shared, walk->at + 2, rest);
+    walk->bytes = walk->at + 2;
+    walk->rest = rest;
     walk->size = shared + rest;
     walk->at += 2 + rest;
     entry->df = rag_bm25_varint_get(&walk->at, walk->end);
@@ -188,15 +194,29 @@ static enum rag_status next_entry(const struct rag_lexicon *lexicon, struct walk
     return RAG_OK;
 }
 
+/* Put the walk's term together, over that of the term before. */
+static void put_text(const struct walk *walk, uint8_t text[LEX_TERM_MAX]) {
+    memcpy(text + walk->size - walk->rest, walk->bytes, walk->rest);
+}
+
 static uint64_t key_of(const uint8_t *term, size_t size) {
     uint64_t key = 0;
     for (size_t i = 0; i < 8; i++) key = key << 8 | (i < size ? term[i] : 0);
     return key;
 }
 
-static int compare_terms(const uint8_t *a, size_t a_size, const uint8_t *b, size_t b_size) {
-    const int order = memcmp(a, b, a_size < b_size ? a_size : b_size);
-    return order ? order : a_size < b_size ? -1 : a_size > b_size;
+/* Compare the walk's term with another one, of which the term before, a smaller one, has the first
+ * *matched bytes. */
+static int compare_next(const struct walk *walk, const uint8_t *term, size_t size,
+                        size_t *matched) {
+    const size_t shared = walk->size - walk->rest;
+    if (shared != *matched) return shared < *matched ? 1 : -1;
+    size_t same = 0;
+    while (same < walk->rest && shared + same < size && walk->bytes[same] == term[shared + same])
+        same++;
+    *matched = shared + same;
+    if (same == walk->rest) return walk->size < size ? -1 : 0;
+    return *matched < size && walk->bytes[same] < term[*matched] ? -1 : 1;
 }
 
 /* Count the leading blocks with a first key below `key` (or not above it). */
@@ -218,10 +238,11 @@ static enum rag_status find_in_block(const struct rag_lexicon *lexicon, uint64_t
     struct walk walk;
     enum rag_status status = open_block(lexicon, block, &walk, fault);
     uint64_t number = block * LEX_BLOCK;
+    size_t matched = 0;
     for (bool first = true; !status; first = false, number++) {
         status = next_entry(lexicon, &walk, entry, fault);
         if (status || !entry->df) break;
-        const int here = compare_terms(walk.text, walk.size, term, size);
+        const int here = compare_next(&walk, term, size, &matched);
         if (first) *order = here;
         if (here == 0) {
             entry->number = number;
@@ -271,6 +292,7 @@ enum rag_status rag_lexicon_place(const struct rag_lexicon *lexicon, const uint8
 
 enum rag_status rag_lexicon_block(const struct rag_lexicon *lexicon, uint64_t block,
                                   uint8_t out[4096], size_t *size, struct rag_fault *fault) {
+    uint8_t text[LEX_TERM_MAX];
     struct walk walk;
     struct rag_bm25_entry entry;
     *size = 0;
@@ -280,7 +302,8 @@ enum rag_status rag_lexicon_block(const struct rag_lexicon *lexicon, uint64_t bl
     for (int i = 0; !status && i < LEX_BLOCK; i++) {
         status = next_entry(lexicon, &walk, &entry, fault);
         if (status || !entry.df) break;
-        memcpy(out + *size, walk.text, walk.size);
+        put_text(&walk, text);
+        memcpy(out + *size, text, walk.size);
         out[*size + walk.size] = 0;
         *size += walk.size + 1;
     }
@@ -290,12 +313,15 @@ enum rag_status rag_lexicon_block(const struct rag_lexicon *lexicon, uint64_t bl
 enum rag_status rag_bm25_block_walk(const struct rag_lexicon *lexicon, uint64_t block,
                                     rag_bm25_visitor *visit, void *context,
                                     struct rag_fault *fault) {
+    uint8_t text[LEX_TERM_MAX];
     struct walk walk;
     struct rag_bm25_entry entry;
     enum rag_status status = open_block(lexicon, block, &walk, fault);
     for (int i = 0; !status && i < LEX_BLOCK; i++) {
         status = next_entry(lexicon, &walk, &entry, fault);
-        if (status || !entry.df || !visit(context, walk.text, walk.size, entry.df)) break;
+        if (status || !entry.df) break;
+        put_text(&walk, text);
+        if (!visit(context, text, walk.size, entry.df)) break;
     }
     return status;
 }

@@ -54,6 +54,7 @@ struct rag_queries {
     struct rag_query_term *terms;
     size_t term_count, term_capacity;
     struct rag_bm25_buffer bytes; /* of the terms */
+    struct rag_bm25_known *known; /* or NULL */
     bool failed;
 };
 
@@ -66,8 +67,46 @@ void rag_queries_free(struct rag_queries *queries) {
     free(queries->forms);
     free(queries->ends);
     free(queries->terms);
+    free(queries->known);
     rag_bm25_buffer_free(&queries->bytes);
     free(queries);
+}
+
+/* Beyond these, look-ups cost less than the memory of their results. */
+enum { KNOWN_LEGS = 128, KNOWN_ENTRIES = 1 << 17 };
+
+static void forget(struct rag_queries *queries) {
+    for (size_t i = 0; queries->known && i < queries->term_count; i++)
+        queries->terms[i].known = NULL;
+    free(queries->known);
+    queries->known = NULL;
+}
+
+struct rag_bm25_known *rag_bm25_queries_know(struct rag_queries *queries, size_t leg_count) {
+    const size_t terms = queries->term_count, most = KNOWN_ENTRIES / (leg_count + 1);
+    forget(queries);
+    if (!terms || leg_count < 2 || leg_count > KNOWN_LEGS || terms > most) return NULL;
+    struct rag_bm25_known *known = malloc(sizeof *known + leg_count * sizeof *known->opened +
+                                          leg_count * terms * sizeof *known->entries);
+    if (!known) return NULL;
+    uint64_t *opened = (uint64_t *)(known + 1);
+    *known = (struct rag_bm25_known){.terms = queries->terms,
+                                     .term_count = terms,
+                                     .leg_count = leg_count,
+                                     .opened = opened,
+                                     .entries = (struct rag_bm25_entry *)(opened + leg_count)};
+    return queries->known = known;
+}
+
+const struct rag_bm25_entry *rag_bm25_known_in(const struct rag_lexicon *lexicon,
+                                               const struct rag_query_term *terms, size_t count) {
+    const struct rag_bm25_known *known = count ? terms->known : NULL;
+    if (!known || terms < known->terms || terms + count > known->terms + known->term_count)
+        return NULL;
+    for (size_t s = 0; s < known->leg_count; s++)
+        if (known->opened[s] == lexicon->opened)
+            return known->entries + s * known->term_count + (terms - known->terms);
+    return NULL;
 }
 
 struct noting {
@@ -185,7 +224,7 @@ static void count_term(struct rag_queries *queries, const struct rag_vocabulary 
     }
     const uint8_t *text = vocabulary->terms.texts[term];
     queries->terms[queries->term_count++] =
-        (struct rag_query_term){(const uint8_t *)queries->bytes.size, text[0], share, 0};
+        (struct rag_query_term){(const uint8_t *)queries->bytes.size, text[0], share, 0, NULL};
     rag_bm25_buffer_put(&queries->bytes, text + 1, text[0]);
     *place = (struct place){term, (uint32_t)(queries->term_count - first), pass, share};
 }
@@ -317,8 +356,8 @@ enum rag_status rag_queries_term(struct rag_queries *queries, const uint8_t *byt
     if (!rag_grow(&queries->terms, &queries->term_capacity, queries->term_count + 1,
                   sizeof *queries->terms))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for queries");
-    queries->terms[queries->term_count++] =
-        (struct rag_query_term){(const uint8_t *)queries->bytes.size, (uint32_t)size, count, df};
+    queries->terms[queries->term_count++] = (struct rag_query_term){
+        (const uint8_t *)queries->bytes.size, (uint32_t)size, count, df, NULL};
     rag_bm25_buffer_put(&queries->bytes, bytes, size);
     return queries->bytes.failed ? rag_fail(fault, RAG_MEMORY, 0, "no memory for queries") : RAG_OK;
 }

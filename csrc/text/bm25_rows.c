@@ -129,20 +129,28 @@ static enum rag_status count_absent(const struct rag_lexicon *lexicon,
 
 enum rag_status rag_lexicon_df(const struct rag_lexicon *lexicon, const uint8_t *term, size_t size,
                                const uint64_t *where, uint64_t *df, struct rag_fault *fault) {
-    enum { LOOKUP = 8 }; /* cost of one lookup, in steps along a list */
     struct rag_bm25_entry entry;
+    const enum rag_status status = rag_bm25_entry_find(lexicon, term, size, &entry, fault);
+    *df = 0;
+    return status ? status : rag_bm25_entry_count(lexicon, &entry, where, df, fault);
+}
+
+enum rag_status rag_bm25_entry_count(const struct rag_lexicon *lexicon,
+                                     const struct rag_bm25_entry *entry, const uint64_t *where,
+                                     uint64_t *df, struct rag_fault *fault) {
+    enum { LOOKUP = 8 }; /* cost of one lookup, in steps along a list */
     struct visit visit = {.lexicon = lexicon, .where = where};
-    enum rag_status status = rag_bm25_entry_find(lexicon, term, size, &entry, fault);
-    *df = entry.df;
-    if (status || !where || !entry.df) return status;
+    enum rag_status status;
+    *df = entry->df;
+    if (!where || !entry->df) return RAG_OK;
     const uint64_t absent_rows = lexicon->info.rows - rag_bits_count(where, lexicon->info.rows);
-    if (entry.df > LEX_SHORT && absent_rows < entry.df / LOOKUP) {
+    if (entry->df > LEX_SHORT && absent_rows < entry->df / LOOKUP) {
         uint64_t absent;
-        status = count_absent(lexicon, &entry, where, &absent, fault);
-        *df = absent < entry.df ? entry.df - absent : 0;
+        status = count_absent(lexicon, entry, where, &absent, fault);
+        *df = absent < entry->df ? entry->df - absent : 0;
         return status;
     }
-    status = visit_rows(&visit, &entry, fault);
+    status = visit_rows(&visit, entry, fault);
     *df = visit.count;
     return status;
 }

@@ -312,10 +312,12 @@ enum rag_status rag_bm25_query_open(struct rag_bm25_query *query, struct rag_lex
     if (!rag_grow(&scratch->terms, &scratch->term_capacity, count, sizeof *scratch->terms))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     const struct drift drift = drift_of(query);
+    const struct rag_bm25_entry *known = rag_bm25_known_in(lexicon, terms, count);
     for (size_t i = 0; i < count; i++) {
         struct rag_bm25_entry entry;
         struct rag_bm25_query_term *term = &scratch->terms[query->terms];
-        status = rag_bm25_entry_find(lexicon, terms[i].bytes, terms[i].size, &entry, fault);
+        if (known && terms[i].known) entry = known[i];
+        else status = rag_bm25_entry_find(lexicon, terms[i].bytes, terms[i].size, &entry, fault);
         if (status) return status;
         if (!entry.df || !terms[i].count) continue;
         status = rag_bm25_fields_open(query, query->terms, &terms[i], fault);

@@ -16,27 +16,36 @@
 
 /* ----------------------------------------------------------------------------------- statistics */
 
+/* Set the df of a term. Its entries are kept in `known`, if that is not NULL. */
 static enum rag_status count_term(const struct rag_lexical_leg *legs, size_t leg_count,
-                                  struct rag_query_term *term, struct rag_fault *fault) {
+                                  struct rag_query_term *term, struct rag_bm25_known *known,
+                                  struct rag_fault *fault) {
+    struct rag_bm25_entry found, *entry = &found;
     term->df = 0;
     for (size_t s = 0; s < leg_count; s++) {
         uint64_t df;
-        const enum rag_status status =
-            rag_lexicon_df(legs[s].lexicon, term->bytes, term->size, legs[s].alive, &df, fault);
+        if (known) entry = &known->entries[s * known->term_count + (size_t)(term - known->terms)];
+        enum rag_status status =
+            rag_bm25_entry_find(legs[s].lexicon, term->bytes, term->size, entry, fault);
+        if (!status)
+            status = rag_bm25_entry_count(legs[s].lexicon, entry, legs[s].alive, &df, fault);
         if (status) return status;
         term->df += df;
     }
+    term->known = known;
     return RAG_OK;
 }
 
 enum rag_status rag_lexicons_count(const struct rag_lexical_leg *legs, size_t leg_count,
                                    struct rag_queries *queries, size_t count,
                                    struct rag_fault *fault) {
+    struct rag_bm25_known *known = rag_bm25_queries_know(queries, leg_count);
+    for (size_t s = 0; known && s < leg_count; s++) known->opened[s] = legs[s].lexicon->opened;
     for (size_t i = 0; i < count; i++) {
         size_t term_count;
         struct rag_query_term *terms = rag_queries_terms(queries, i, &term_count);
         for (size_t t = 0; t < term_count; t++) {
-            const enum rag_status status = count_term(legs, leg_count, &terms[t], fault);
+            const enum rag_status status = count_term(legs, leg_count, &terms[t], known, fault);
             if (status) return status;
         }
     }

@@ -115,6 +115,7 @@ static void recall(struct search *search, const struct slice *slice, const uint3
     rag_mutex_lock(&search->lock);
     for (size_t i = 0; search->slice_count > 1 && i < count; i++) {
         const struct best *known = &search->known[which[i]];
+        slice->states[which[i]].before = search->learned[which[i]];
         for (size_t j = 0; j < known->count; j++)
             rag_topk_count(&slice->states[which[i]].topk, known->entries[j].score, ROW_ELSEWHERE);
     }
@@ -127,6 +128,7 @@ static void learn(struct search *search, const struct slice *slice, const uint32
     for (size_t i = 0; search->slice_count > 1 && i < count; i++) {
         struct best *known = &search->known[which[i]];
         const struct topk *topk = &slice->states[which[i]].topk;
+        search->learned[which[i]] += slice->end - slice->first;
         if (!known->entries && !rag_best_open(known, search->k))
             rag_search_note(search, RAG_MEMORY, NULL);
         for (size_t j = 0; known->entries && j < topk->count; j++)
@@ -335,10 +337,8 @@ static size_t cut(struct search *search, uint64_t slice_rows, struct slice *slic
 }
 
 static uint64_t slice_rows_for(const struct search *search, int threads) {
-    uint64_t total = 0;
-    for (size_t s = 0; s < search->segment_count; s++) total += search->segments[s].matrix->count;
     if (threads <= 1) return UINT32_MAX - 63;
-    const uint64_t rows = align_up(total / (2 * (uint64_t)threads) + 1, 64);
+    const uint64_t rows = align_up(search->row_count / (2 * (uint64_t)threads) + 1, 64);
     return rows < SLICE_ROWS_MIN ? SLICE_ROWS_MIN : rows;
 }
 
@@ -368,6 +368,7 @@ static void forget_query(struct search *search, size_t q) {
     }
     rag_best_close(&search->known[q]);
     search->known[q] = (struct best){0};
+    search->learned[q] = 0;
     search->guesses[q] = -INFINITY;
     search->floors[q] = least_key(search, q);
 }
@@ -435,6 +436,7 @@ static void run(struct search *search, const struct rag_question *question, uint
                               question->metric, any_shadow(search));
             search->floors[q] = least_key(search, q);
             search->known[q] = (struct best){0};
+            search->learned[q] = 0;
             search->guesses[q] = -INFINITY;
             search->again[q] = false;
         }
@@ -473,15 +475,14 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
                             .scores = scores,
                             .fault = fault,
                             .lock = RAG_MUTEX};
-    uint64_t total = 0;
     for (size_t s = 0; s < segment_count; s++) {
-        total += segments[s].matrix->count;
+        search.row_count += segments[s].matrix->count;
         if (segments[s].matrix->dim != question->dim)
             return rag_fail(fault, RAG_ARGUMENT, segments[s].matrix->dim,
                             "queries and vectors differ in dimensions");
     }
     if (question->k == 0 || question->count == 0) return RAG_OK;
-    search.k = question->k < total ? question->k : total;
+    search.k = question->k < search.row_count ? question->k : search.row_count;
     const int threads = threads_for(segments, segment_count, question);
     const uint64_t slice_rows = slice_rows_for(&search, threads);
     search.slice_count = cut(&search, slice_rows, NULL);
@@ -490,13 +491,14 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
     search.queries = malloc(chunk * sizeof *search.queries);
     search.floors = malloc(chunk * sizeof *search.floors);
     search.known = malloc(chunk * sizeof *search.known);
+    search.learned = malloc(chunk * sizeof *search.learned);
     search.guesses = malloc(chunk * sizeof *search.guesses);
     search.again = malloc(chunk * sizeof *search.again);
     search.parts = malloc(chunk * sizeof *search.parts);
     search.order = malloc(chunk * sizeof *search.order);
     uint8_t *memory = malloc(chunk * align_up(rag_query_size(question->dim), 64));
-    if (search.slices && search.queries && search.floors && search.known && search.parts &&
-        search.order && search.guesses && search.again && memory) {
+    if (search.slices && search.queries && search.floors && search.known && search.learned &&
+        search.parts && search.order && search.guesses && search.again && memory) {
         rag_float_mode before;
         rag_float_plain(&before);
         cut(&search, slice_rows, search.slices);
@@ -510,6 +512,7 @@ enum rag_status rag_nearest(const struct rag_segment *segments, size_t segment_c
     free(search.again);
     free(search.guesses);
     free(search.parts);
+    free(search.learned);
     free(search.known);
     free(search.floors);
     free(search.queries);

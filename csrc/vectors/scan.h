@@ -15,6 +15,7 @@
 struct query_state {
     struct topk topk;
     struct best best;
+    uint64_t before; /* rows of the slices from which bounds were recalled */
     /* of a visit to clusters: the shares of rows seen, when candidates were noted and in the end;
        the candidates; and the largest possible key of the other rows */
     double half, share;
@@ -38,7 +39,8 @@ struct part {
 struct search {
     const struct rag_segment *segments;
     size_t segment_count, query_count, slice_count;
-    size_t k, width; /* how many are looked for, and how many places each result has */
+    uint64_t row_count; /* of all segments */
+    size_t k, width;    /* how many are looked for, and how many places each result has */
     uint32_t dim;
     double effort; /* below 1 where clusters are visited */
     struct query *queries;
@@ -53,6 +55,7 @@ struct search {
     uint32_t *order;    /* the queries of this chunk, part by part */
     struct best *known; /* per query: the k largest lower bounds of keys in finished slices, under
                            the lock */
+    uint64_t *learned;  /* per query: the rows of these slices, under the lock */
     rag_mutex lock;
     struct slice *slices;
     int64_t *rows; /* of this chunk: [query][segment][width] */

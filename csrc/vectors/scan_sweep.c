@@ -74,10 +74,8 @@ void rag_sweep_stretch(struct shortlist *on, const struct stretch *stretch, cons
 
 /* Guesses anew each time that half as many rows more were swept. */
 static void guess_after(struct shortlist *on, uint64_t end, uint64_t *guess_at) {
-    const double done = (double)(end - on->slice->first),
-                 all = (double)(on->slice->end - on->slice->first);
     if (end < *guess_at || end >= on->slice->end) return;
-    rag_shortlist_guess(on, done / all);
+    rag_shortlist_guess(on, end - on->slice->first);
     *guess_at = end + (end - on->slice->first) / 2;
 }
 

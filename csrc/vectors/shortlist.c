@@ -322,12 +322,14 @@ void rag_shortlist_take(struct shortlist *on, size_t place, size_t found) {
  * noted are a poor sample where the sweep does not know which rows pass. */
 #define GUESS_DEVIATIONS 3.5
 
-void rag_shortlist_guess(struct shortlist *on, double part) {
-    const double mean = part * (double)on->search->k;
-    const size_t rank = (size_t)(mean + GUESS_DEVIATIONS * sqrt(mean) + 3);
+void rag_shortlist_guess(struct shortlist *on, uint64_t swept) {
     const bool pays = on->count < FEW_QUERIES && !on->where;
     for (size_t i = 0; pays && i < on->count; i++) {
-        struct topk *topk = &on->slice->states[on->which[i]].topk;
+        struct query_state *state = &on->slice->states[on->which[i]];
+        struct topk *topk = &state->topk;
+        const double part = (double)(state->before + swept) / (double)on->search->row_count,
+                     mean = part * (double)on->search->k;
+        const size_t rank = (size_t)(mean + GUESS_DEVIATIONS * sqrt(mean) + 3);
         if (rank < on->search->k && topk->count >= rank)
             on->guesses[i] = rag_topk_lower(topk, rank);
     }

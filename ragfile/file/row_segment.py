@@ -33,6 +33,10 @@ if TYPE_CHECKING:
 
 NO_METADATA: Metadata = {}
 KEPT, KEPT_LEAST = 16 << 20, 1 << 20  # bytes of unpacked blocks
+READ_AT_ONCE, ASKED_BEFORE = (
+    4096,
+    16,
+)  # rows whose documents are read at once; questions before those of more are
 KEPT_FIELDS = 4096  # documents with metadata that stays parsed
 
 
@@ -178,6 +182,7 @@ class RowSegment:
         self._layout = self._view = self._matrix = self._lexicon = None
         self._positions = self._titles = None
         self.sample_places = self._has_further_passages = None
+        self._asked = 0  # how often it may have further passages, as far as is known
         self._links: dict[str, LinkLists] = {}
         self._originals: _core.Originals | None = None
         self.metric, self._fields = "cosine", {}
@@ -187,16 +192,24 @@ class RowSegment:
     def has_further_passages(self) -> bool:
         """Whether a document has several rows, or may have: some documents have none.
 
-        With as many rows as documents, those of a file that is elsewhere are taken to be one each.
+        With as many rows as documents, those of a file that is elsewhere are taken to be one each. The records of a
+        large local segment are read after some questions: one answer costs less without them, and is the same.
         """
         if self._has_further_passages is None:
-            is_tie = self.rows == self.records.documents
-            found = not is_tie
-            if is_tie and not self.reader.is_elsewhere:
+            if self.rows != self.records.documents or self.reader.is_elsewhere:
+                self._has_further_passages = self.rows != self.records.documents
+            elif self._asked < ASKED_BEFORE and self.rows > READ_AT_ONCE:
+                self._asked += 1
+                return True
+            else:
                 documents = self.records.documents_of_rows()  # ascending
-                found = bool((documents[1:] == documents[:-1]).any())
-            self._has_further_passages = found
+                self._has_further_passages = bool((documents[1:] == documents[:-1]).any())
         return self._has_further_passages
+
+    @property
+    def are_documents_known(self) -> bool:
+        """Whether has_further_passages stays what it is."""
+        return self._has_further_passages is not None
 
     def moved(self, base: int) -> RowSegment:
         """Return the segment with another number of its first row, and with all that is open."""

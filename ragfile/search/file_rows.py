@@ -31,7 +31,7 @@ from ragfile.records import Hits
 from ragfile.search import query_syntax, retriever_fusion
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
     from typing import Self
 
     from numpy.typing import NDArray
@@ -64,9 +64,13 @@ class FileRows(StoredRows):
     are_apart = False
 
     def __init__(
-        self, snapshot: Snapshot, *, warns: bool = True, file: Container | None = None
-    ) -> None:
+        self, snapshot: Snapshot, *, warns: bool = True, file: Container | None = None,
+        sample: Callable[[], _core.Sample] | None = None,
+    ) -> None:  # fmt: skip
+        """Read the rows of a snapshot. `sample` is that of a dataset, if the segments are files of their own: some may
+        have no vectors."""
         super().__init__()
+        self._sample_of_all = sample
         self._warns = warns  # of unknown keys in filters
         self.snapshot, self.path, self.config = snapshot, snapshot.path, snapshot.config
         self.generation, self.count, self.live = (
@@ -85,6 +89,7 @@ class FileRows(StoredRows):
         self._has_bare_rows: bool | None = None
         self._row_sets = RowSetCache()
         self._has_further_passages: bool | None = None
+        self._live_segments = [segment for segment in self._segments if segment.live]
         self._searched: dict[str, exact_retrievers.Segments] = {}
         self._unknown_keys: set[str] = set()
         self._sample: _core.Sample | None = None
@@ -136,8 +141,10 @@ class FileRows(StoredRows):
     def has_further_passages(self) -> bool:
         """Whether a document has several chunks, or may have: see RowSegment."""
         if self._has_further_passages is None:
-            segments = (segment for segment in self._segments if segment.live)
-            self._has_further_passages = any(s.has_further_passages for s in segments)
+            found = any([s.has_further_passages for s in self._live_segments])
+            if not all(s.are_documents_known for s in self._live_segments):
+                return found
+            self._has_further_passages = found
         return self._has_further_passages
 
     @property
@@ -260,12 +267,20 @@ class FileRows(StoredRows):
         """Return the segments with live rows; ValueError if one lacks the section."""
         found = self._searched.get(name)
         if found is None:
-            live = [segment for segment in self._segments if segment.live]
-            found = exact_retrievers.Segments(_having(name, live), name == "vector")
+            live = self._live_segments
+            found = exact_retrievers.Segments(self._having(name, live), name == "vector")
             if not all(segment.has(name) for segment in found) or (live and not found):
                 raise ValueError(f"{self.path} has no section {name}")
             self._searched[name] = found
         return found
+
+    def _having(self, name: str, live: list[RowSegment]) -> list[RowSegment]:
+        """Return the segments, for vectors without those that have none."""
+        if name != "vector":
+            return live
+        if self._sample_of_all is not None:
+            return [s for s in live if s.vector_count]
+        return [s for s in live if s.vector_count or not (s.has("rag.bare") or s.has("vector"))]
 
     # -------------------------------------------------------------------------------------------- one retriever --
 
@@ -493,6 +508,8 @@ class FileRows(StoredRows):
     @property
     def sample_vectors(self) -> _core.Sample:
         """The vectors of the sample, kept together in memory."""
+        if self._sample is None and self._sample_of_all is not None:
+            self._sample = self._sample_of_all()
         if self._sample is None:
             vectors, metric = self._whole_sample(), self.config.get("metric", "cosine")
             if vectors is not None:
@@ -576,10 +593,3 @@ def places(rows: Sequence[Int64s], ordered: Sequence[int]) -> list[Int64s]:
 def unseen(path: str, key: str) -> str:
     """Return the warning about a filter's key that no row has."""
     return f"{path}: no chunk has {key!r} in its metadata, so this filter does not see it"
-
-
-def _having(name: str, live: list[RowSegment]) -> list[RowSegment]:
-    """Return the segments, for vectors without those that have none."""
-    if name != "vector":
-        return live
-    return [s for s in live if s.vector_count or not (s.has("rag.bare") or s.has("vector"))]

@@ -57,7 +57,11 @@ class SearchedRows(ChunkRows, Protocol):
     generation: int
     count: int  # all rows
     live: int  # those that are not deleted
-    are_apart: bool  # whether questions with filters of their own are asked one by one
+
+    @property
+    def are_apart(self) -> bool:
+        """Whether questions with filters of their own are asked one by one."""
+        ...
 
     @property
     def has_vectors(self) -> bool: ...

@@ -1,21 +1,23 @@
 """The rows of a dataset: many shards that answer like one file.
 
-    search ─ select, match, nearest, scores, hits ─ plan ─ run (executor) ─ merge
+    search ─ select, match, nearest, scores, hits ─┬─ plan ─ run (executor) ─ merge
+                                                    └─ the segments of all shards, if they are local (local_rows.py)
 
-Each call of a search is planned, run shard by shard with the statistics of the whole, and merged. Other calls (documents,
-iteration, Arrow, filters as masks) read the segments of all shards as those of one file, and open shards on first use.
+A search that is run elsewhere is planned, run shard by shard with the statistics of the whole, and merged. Local shards
+are asked together, as segments of one file. Other calls (documents, iteration, Arrow) read the segments of all shards as
+those of one file, too. Shards are opened on first use.
 """
 
 from __future__ import annotations
 
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
 from ragfile import _core
-from ragfile.errors import FilterWarning
+from ragfile.errors import FilterWarning, FormatError
 from ragfile.file import exact_retrievers, filters, row_sets
 from ragfile.file.passages import Passages
 from ragfile.file.row_sets import RowSet, RowSets
@@ -31,6 +33,7 @@ from ragfile.shards import merged_answer, pruned_shards, shard_hits
 from ragfile.shards.container import DatasetContainer
 from ragfile.shards.dictionary import Dictionary
 from ragfile.shards.executors.local import Here
+from ragfile.shards.local_rows import row_set, rows_of_shards, set_of
 from ragfile.shards.messages import (
     EVERYTHING,
     Chosen,
@@ -42,7 +45,7 @@ from ragfile.shards.messages import (
     ShardFailure,
     Titled,
 )
-from ragfile.shards.query_plan import plan
+from ragfile.shards.query_plan import plan, ruled_out
 from ragfile.shards.ranking_fusion import RankingFusion
 
 if TYPE_CHECKING:
@@ -53,6 +56,7 @@ if TYPE_CHECKING:
     from ragfile.file.row_segment import RowSegment, StoredDocument
     from ragfile.ingest.analysis import Analysis
     from ragfile.records import Hits
+    from ragfile.search.file_rows import FileRows
     from ragfile.search.named_pages import Names, TitleMatch
     from ragfile.search.query_syntax import Sign
     from ragfile.search.question import Question
@@ -79,8 +83,6 @@ if TYPE_CHECKING:
 class DatasetRows(StoredRows):
     """The rows of one generation. They count through the shards in the order of the manifest."""
 
-    are_apart = True  # no two files share a row
-
     def __init__(self, snapshot: DatasetSnapshot, executor: Executor) -> None:
         super().__init__()
         manifest = snapshot.manifest
@@ -101,8 +103,27 @@ class DatasetRows(StoredRows):
         self._all_segments: list[RowSegment] | None = None
         self._unknown_keys: set[str] = set()
         self._method: retriever_fusion.Method | None = None
+        self._local: FileRows | None = None
         self.file = DatasetContainer(self)
         self._dictionary = Dictionary(snapshot, self._results, self._has_bm25)
+
+    @property
+    def local(self) -> FileRows | None:
+        """The rows of all shards as those of one file; None if they are asked one by one, because they are
+        elsewhere, one cannot be opened, or an answer may lack some."""
+        if self._local is None and not (self.is_elsewhere or self.snapshot.allow_partial):
+            try:
+                segments = [segment for segment in self.segments if segment.rows]
+                whole = self._dictionary.whole if self._has_vectors else None
+            except (OSError, FormatError):
+                return None  # a task names the shard
+            self._local = rows_of_shards(self.snapshot, segments, self.file, whole)
+        return self._local
+
+    @property
+    def are_apart(self) -> bool:
+        """Whether questions with filters of their own are asked one by one: no two files share a row."""
+        return self.local is None
 
     @property
     def has_vectors(self) -> bool:
@@ -249,6 +270,8 @@ class DatasetRows(StoredRows):
         """Return bool[rows] of the rows that may be found, None for all; the shards evaluate the filter."""
         if chosen.is_all:
             return None
+        if (local := self.local) is not None:
+            return local.flags(set_of(local, chosen))
         _, results = self._results(Pass(chosen), notes)
         if warns:
             self._warn_of_missing(chosen, results)
@@ -264,6 +287,8 @@ class DatasetRows(StoredRows):
         return self.flags(self.select(where, tags_any, tags_all))
 
     def listing(self, name: str, notes: Notes | None = None) -> NDArray[np.bool_]:
+        if (local := self.local) is not None:
+            return local.listing(name)
         found = self._flags(Chosen({"keywords": {"$contains": name}}), notes, warns=False)
         assert found is not None
         return found
@@ -292,6 +317,9 @@ class DatasetRows(StoredRows):
         count = 1 if vectors.ndim == 1 else len(vectors)
         if not self.live or not k or not count:
             return exact_retrievers.nothing(count, k)
+        if effort >= 1 and (local := self.local) is not None:
+            self._pass_over(chosen, notes)
+            return local.nearest(vectors, k, row_set(local, chosen), threads, min_score)
         if isinstance(chosen, RowSets):
             queries = np.atleast_2d(vectors)
             return self._near_by_filter(
@@ -325,6 +353,10 @@ class DatasetRows(StoredRows):
     ) -> Found:  # fmt: skip
         if not self.live or not k or not len(texts):
             return exact_retrievers.nothing(len(texts), k)
+        if (local := self.local) is not None:
+            self._pass_over(chosen, notes)
+            sets = row_set(local, chosen)
+            return local.match(texts, k, sets, threads, k1=k1, b=b, queries=queries, fields=fields)
         if isinstance(chosen, RowSets):
             listed = list(texts)
 
@@ -338,6 +370,13 @@ class DatasetRows(StoredRows):
         asked = queries or self.queries(texts, fields, notes=notes)
         ask = Match(asked, stats, k, chosen, threads, k1, b)
         return self._best(ask, len(texts), k, notes)
+
+    def _pass_over(self, chosen: Chosen | RowSets, notes: Notes | None, rounds: int = 1) -> None:
+        """Note how many shards a filter rules out, in each round of tasks that these rows save."""
+        if notes is None or chosen is EVERYTHING:
+            return
+        each = cast("list[Chosen]", chosen.sets if isinstance(chosen, RowSets) else [chosen])
+        notes.skips += [ruled_out(self.snapshot, one) for one in each] * rounds
 
     def _threads(self, threads: int | None) -> int | None:
         """Return the threads of a task: one by default in other processes."""
@@ -364,7 +403,7 @@ class DatasetRows(StoredRows):
         self, rows: Sequence[Int64s], notes: Notes | None, *, queries: _core.Queries | None = None,
         vectors: Vectors | None = None,
     ) -> list[Float32s]:  # fmt: skip
-        """Return the exact scores of rows[i] for question i, by its terms or by its vector."""
+        """Return the exact scores of rows[i] for question i, by its terms or by its vector, from the shards."""
         if not any(len(part) for part in rows):
             return [np.empty(0, np.float32) for _ in rows]
         parts = [np.asarray(part, np.int64) for part in rows]
@@ -379,6 +418,8 @@ class DatasetRows(StoredRows):
         k1: float | None = None, b: float | None = None, fields: FieldWeights | None = None,
         notes: Notes | None = None,
     ) -> Float32s:  # fmt: skip
+        if (local := self.local) is not None:
+            return local.scores_of(rows, text=text, vector=vector, k1=k1, b=b, fields=fields)
         if vector is not None:
             return self.scores_each([rows], notes, vectors=np.asarray(vector)[None])[0]
         part, stats = np.asarray(rows, np.int64), self._dictionary.whole.stats
@@ -410,6 +451,8 @@ class DatasetRows(StoredRows):
         self, texts: Sequence[str], fields: FieldWeights | None = None, terms: Sequence[str] = (),
         notes: Notes | None = None,
     ) -> _core.Queries:  # fmt: skip
+        if (local := self.local) is not None:
+            return local.queries(texts, fields, terms)
         return self._dictionary.queries(texts, fields, terms, notes)
 
     def statistics_of(
@@ -426,7 +469,10 @@ class DatasetRows(StoredRows):
             self._method = retriever_fusion.recorded_method(self)
         return self._method
 
-    def hybrid(self, question: Question, vectors: NDArray[Any], chosen: Chosen) -> Ranked:
+    def hybrid(self, question: Question, vectors: NDArray[Any], chosen: Chosen | RowSets) -> Ranked:
+        if question.effort >= 1 and (local := self.local) is not None:
+            self._pass_over(chosen, question.notes, 2)
+            return local.hybrid(question, vectors, row_set(local, chosen))
         depth, threads, notes = question.depth, question.threads, question.notes
         queries = question.queries or self.queries(question.texts, question.fields, notes=notes)
         words = self.match(question.texts, depth, chosen, threads, queries=queries, notes=notes)
@@ -442,6 +488,8 @@ class DatasetRows(StoredRows):
         self, texts: Sequence[str], rows: Int64s, scores: NDArray[np.float64],
         notes: Notes | None = None,
     ) -> tuple[Int64s, NDArray[np.float64]]:  # fmt: skip
+        if (local := self.local) is not None:
+            return local.rank_code(texts, rows, scores)
         keys = self.looked_at("keys", np.unique(rows[rows >= 0]), notes)
         order, ranked = np.empty(rows.shape, np.int64), scores.copy()
         order[:] = np.arange(rows.shape[1])
@@ -461,10 +509,14 @@ class DatasetRows(StoredRows):
         return "rag.titles" in self._sections
 
     def first_rows(self, rows: Int64s, notes: Notes | None = None) -> Int64s:
+        if (local := self.local) is not None:
+            return local.first_rows(rows)
         found = self.looked_at("standings", np.unique(rows), notes)
         return np.array([found[row].first for row in rows.tolist()], np.int64)
 
     def names_each(self, texts: Sequence[str], notes: Notes | None = None) -> list[Names]:
+        if (local := self.local) is not None:
+            return local.names_each(texts)
         _, results = self._results(Titled(tuple(texts)), notes)
         found: list[list[TitleMatch]] = [[] for _ in texts]
         for result in results:

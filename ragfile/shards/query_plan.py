@@ -79,6 +79,15 @@ def plan(snapshot: DatasetSnapshot, ask: Ask) -> ShardPlan:
     return ShardPlan(tasks, skipped if isinstance(ask, Match | Nearest) else 0)
 
 
+def ruled_out(snapshot: DatasetSnapshot, chosen: Chosen) -> int:
+    """Return how many shards with live rows a filter rules out."""
+    bases, shards = snapshot.bases, snapshot.manifest.shards
+    parts = (
+        _chosen(chosen, one, bases[n], bases[n + 1]) for n, one in enumerate(shards) if one.live
+    )
+    return sum(part is None for part in parts)
+
+
 def _pass(ask: Pass, shard: ShardRecord, base: int, end: int) -> Pass | None:
     chosen = _chosen(ask.chosen, shard, base, end)
     return None if chosen is None else Pass(chosen)

@@ -204,14 +204,18 @@ class Whole:
 
     def moments(self, vector: Vector) -> tuple[float, float]:
         """Return (mean, deviation) of a question's scores over the sample."""
+        return self.sample().moments(vector)
+
+    def sample(self) -> _core.Sample:
+        """Return the vectors of the sample, kept together in memory."""
         if self._sample is None:
             segments = self.archive.segments
             prefetch.whole(segments, "vector", "rag.chunks", "rag.documents", "rag.ids")
             vectors = [row.vector for row in sampled(self.archive)]
-            shape = (0, len(vector))
+            shape = (0, self.archive.dim or 0)
             rows = np.array(vectors, dtype=np.float32) if vectors else np.empty(shape, np.float32)
             self._sample = _core.Sample(rows, self.archive.config.get("metric", METRICS[0]))
-        return self._sample.moments(vector)
+        return self._sample
 
 
 def written(

@@ -3,6 +3,8 @@
 import os
 import random
 
+from ragfile.shards import task_runner
+
 WORDS = [f"w{i}" for i in range(60)] + ["pod", "node", "drain", "cluster", "naïve", "日本語"]
 TITLES = [f"Pod w{n}" for n in range(12)] + ["Drain (cluster)", "W7 node", "Naïve", "日本語"]
 QUESTIONS = [
@@ -18,6 +20,16 @@ FILTERS = [
     None, {"year": {"$gte": 2015}}, {"year": 2003}, {"$or": [{"year": 2001}, {"kind": "k1"}]},
     {"kind": {"$ne": "k1"}}, {"year": {"$in": [2001, 2030]}}, {"nested.a": 1},
 ]  # fmt: skip
+
+
+class OneByOne:
+    """An executor that runs tasks in this process, one after the other, where local shards are else asked together."""
+
+    def run(self, tasks):
+        return [task_runner.attempt(task) for task in tasks]
+
+    def close(self):
+        pass
 
 
 def text(rng, number):

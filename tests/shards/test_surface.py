@@ -34,11 +34,16 @@ def sources(tmp_path_factory):
     return str(collections.write(tmp_path_factory.mktemp("sources"), 45))
 
 
-@pytest.fixture(scope="module", params=["range", "hash"])
+@pytest.fixture(
+    scope="module",
+    params=[("range", None), ("hash", None), ("hash", collections.OneByOne())],
+    ids=["range", "hash", "hash-one-by-one"],
+)
 def kb(request, sources, tmp_path_factory):
     out = tmp_path_factory.mktemp("kb")
-    dataset.build(sources, out, shards=5, by=request.param)
-    with ragfile.open(out) as rf:
+    by, executor = request.param
+    dataset.build(sources, out, shards=5, by=by)
+    with ragfile.open(out, executor=executor) as rf:
         yield rf
 
 
@@ -143,7 +148,6 @@ SAME = {
     "alive": lambda rf: rf.rows.alive(np.ones(rf.rows.count, bool)).sum(),
     "analysis": lambda rf: rf.rows.analysis,
     "signatures": lambda rf: rf.file.signatures,
-    "is_elsewhere": lambda rf: rf.rows.is_elsewhere,
     "live": lambda rf: rf.rows.live,
     "count": lambda rf: rf.rows.count,
     "flags": lambda rf: rf.rows.flags(rf.rows.select({"year": 2003}), Notes()).sum(),
@@ -182,6 +186,7 @@ OTHER = {
     "segment_columns": "are those of all shards",
     "strategy": "is of a file's section",
     "is_sealed": "is of a file's bytes",
+    "is_elsewhere": "is also true of shards that another engine asks",
     "chunks_of": "takes a document of a segment",
     "place": "numbers of rows are a dataset's own",
     "rows_in": "divides rows, not bytes",

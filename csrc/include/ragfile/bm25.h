@@ -91,11 +91,13 @@ enum rag_status rag_lexicon_length(const struct rag_lexicon *lexicon, const uint
 
 /* One distinct term of a query, in order of first occurrence. `count` is its frequency in the
  * query, in 1 / RAG_SHARE (words.h); `df` the number of live rows of the whole file that contain
- * it, or 0 to use the segment's own. */
+ * it, or 0 to use the segment's own. `known` is set by rag_lexicons_count: where it found the term;
+ * NULL otherwise. */
 struct rag_query_term {
     const uint8_t *bytes;
     uint32_t size, count;
     uint64_t df;
+    const struct rag_bm25_known *known;
 };
 
 /* The number of rows that contain a term, optionally only of those in `where`. */

@@ -301,7 +301,7 @@ static void ask_words(const struct opened *o) {
         size_t count = 0;
         for (; count < 4 && at < size; at += query[count++].size + 1)
             query[count] = (struct rag_query_term){block + at, (uint32_t)strlen((char *)block + at),
-                                                   RAG_SHARE, 0};
+                                                   RAG_SHARE, 0, NULL};
         for (size_t i = 0; i < count; i++) ask_term(l, query[i].bytes, query[i].size);
         ask_ranking(l, query, count);
         ask_batch(l, query, count);

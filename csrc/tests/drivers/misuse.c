@@ -412,7 +412,7 @@ static void misuse_queries(void) {
 }
 
 static void misuse_lexicon(struct rag_lexicon *lexicon) {
-    const struct rag_query_term term = {(const uint8_t *)"two", 3, 1, 0};
+    const struct rag_query_term term = {(const uint8_t *)"two", 3, 1, 0, NULL};
     struct rag_lexical_stats stats = {.rows = 1, .total_length = 3, .k1 = 1.2, .b = 0.75};
     const uint32_t weights[] = {0, 0}, heavy[] = {1, 256};
     const int64_t outside[] = {1}, row[] = {0};
