@@ -21,6 +21,7 @@ _HOMES = {
     "DocumentGraph": "graph.document_graph",
     "Editor": "write.editor",
     "Embedder": "embedding.protocol",
+    "EncryptionError": "errors",
     "Folder": "folder",
     "FormatError": "errors",
     "Hit": "records",
@@ -69,6 +70,7 @@ _HOMES = {
     "pull": "exchange.pull",
     "register": "file.custom_sections",
     "reindex": "write.reindex",
+    "rekey": "write.rekey",
     "repair": "write.repair",
     "rerank": "canonical",
     "retrieve": "canonical",
@@ -78,6 +80,7 @@ _HOMES = {
     "stale": "write.history",
     "sync": "write.source_sync",
     "unpack": "opener",
+    "using_key": "ground.encryption_keys",
     "verify": "opener",
     "verify_bundle": "exchange.signature_bundles",
     "write_pairs": "file.pairs_writer",
@@ -105,6 +108,7 @@ if TYPE_CHECKING:
     from ragfile.errors import ChangedError as ChangedError
     from ragfile.errors import ConflictError as ConflictError
     from ragfile.errors import CorruptError as CorruptError
+    from ragfile.errors import EncryptionError as EncryptionError
     from ragfile.errors import FormatError as FormatError
     from ragfile.errors import LockedError as LockedError
     from ragfile.errors import ModelError as ModelError
@@ -129,6 +133,7 @@ if TYPE_CHECKING:
     from ragfile.graph.document_graph import Hyperedge as Hyperedge
     from ragfile.graph.document_graph import Neighbour as Neighbour
     from ragfile.graph.document_graph import Neighbours as Neighbours
+    from ragfile.ground.encryption_keys import using_key as using_key
     from ragfile.ground.signing_keys import new_key as new_key
     from ragfile.ingest.analysis import Analysis as Analysis
     from ragfile.ingest.chunker import Policy as Policy
@@ -158,6 +163,7 @@ if TYPE_CHECKING:
     from ragfile.write.history import stale as stale
     from ragfile.write.open_writer import OpenWriter as OpenWriter
     from ragfile.write.reindex import reindex as reindex
+    from ragfile.write.rekey import rekey as rekey
     from ragfile.write.repair import RepairReport as RepairReport
     from ragfile.write.repair import repair as repair
     from ragfile.write.source_sync import SyncReport as SyncReport

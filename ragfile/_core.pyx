@@ -12,7 +12,9 @@ from array import array
 from collections import namedtuple
 
 from ragfile.ground.fork_safe_lock import ForkSafeLock
-from ragfile.errors import CorruptError, FormatError, LockedError, RemoteError, VersionError
+from ragfile.errors import (
+    CorruptError, EncryptionError, FormatError, LockedError, RemoteError, VersionError
+)
 
 from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_FillInfo
 from cpython.exc cimport PyErr_CheckSignals
@@ -34,6 +36,7 @@ STATUS = {
     RAG_MEMORY: (MemoryError, "out of memory"),
     RAG_OS: (OSError, "{what}"),
     RAG_SOURCE: (RemoteError, "{what}"),
+    RAG_KEY: (EncryptionError, "{what}"),
 }
 STATUS_COUNT = RAG_STATUS_COUNT
 
@@ -144,6 +147,7 @@ cdef class Bare:
 include "pxi/rows.pxi"
 include "pxi/remote.pxi"
 include "pxi/file.pxi"
+include "pxi/encryption.pxi"
 include "pxi/repair.pxi"
 include "pxi/pairs.pxi"
 

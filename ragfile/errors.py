@@ -8,6 +8,7 @@
     ├─ LockedError(OSError)         another writer holds the file; names the process
     ├─ RemoteError(OSError)         a file behind a URL could not be fetched; names the bytes and the reason
     │  └─ ChangedError              the file at the URL was replaced; refresh() opens the new one
+    ├─ EncryptionError(ValueError)  the file is encrypted, and no given key opens it
     ├─ SignatureError(ValueError)   no trusted key signed the current state of the file; names the signers
     ├─ ModelError(ValueError)       vectors or embedder do not match the file's model
     └─ ProviderError                an embedding or chat provider failed, with all retries spent
@@ -77,6 +78,10 @@ class FilterWarning(UserWarning):
 
     Turn it into an error to reject such filters: `warnings.simplefilter("error", FilterWarning)`.
     """
+
+
+class EncryptionError(RagfileError, ValueError):
+    """The file is encrypted, and no key was given, or none that opens it."""
 
 
 class SignatureError(RagfileError, ValueError):

@@ -16,8 +16,9 @@ from ragfile.file.config import config_of
 from ragfile.file.container import TAIL
 from ragfile.file.pairs import PairFile
 from ragfile.file.snapshot import open_snapshot
-from ragfile.file.source import FileSource, RemoteSource
+from ragfile.file.source import FileSource, RemoteSource, decrypted, opened_map
 from ragfile.ground.annotations import deferred
+from ragfile.ground.encryption_keys import KeyChoice, takes_key
 from ragfile.ground.json_values import is_object
 from ragfile.ground.missing_files import explained
 from ragfile.ground.offline import is_offline, why
@@ -80,6 +81,7 @@ class _PassageOptions(_Options, total=False):
     executor: ExecutorChoice
     workers: int | None
     allow_partial: bool
+    key: KeyChoice
 
 
 @overload
@@ -88,14 +90,14 @@ def open(
     embedding_cache: StrPath | bool | None = None, cache: StrPath | None = None, offline: bool = False,
     redirects: bool = False, trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
     executor: ExecutorChoice = None, workers: int | None = None,
-    allow_partial: bool = False, pin: bool = False,
+    allow_partial: bool = False, pin: bool = False, key: KeyChoice = None,
 ) -> KnowledgeBase: ...  # fmt: skip
 @overload
 def open(
     path: LayerPaths, *, embedder: str | Embedder | None = None,
     strict: bool = False, embedding_cache: StrPath | bool | None = None, cache: StrPath | None = None,
     offline: bool = False, redirects: bool = False,
-    trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
+    trusted: Iterable[PublicKey | StrPath | bytes] | None = None, key: KeyChoice = None,
 ) -> Layers: ...  # fmt: skip
 @overload
 def open(
@@ -107,6 +109,7 @@ def open(
     path: StrPath, *, dim: int, cache: StrPath | None = None, offline: bool = False,
     redirects: bool = False,
 ) -> PairFile: ...  # fmt: skip
+@takes_key
 def open(
     path: StrPath | LayerPaths, *,
     embedder: str | Embedder | None = None, dim: int | None = None, dialect: Dialect = "auto",
@@ -114,7 +117,7 @@ def open(
     cache: StrPath | None = None, offline: bool = False, redirects: bool = False,
     trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
     executor: ExecutorChoice = None, workers: int | None = None, allow_partial: bool = False,
-    pin: bool = False,
+    pin: bool = False, key: KeyChoice = None,
 ) -> KnowledgeBase | PairFile:  # fmt: skip
     """Open a knowledge base for reading. The content determines the format, not the suffix.
 
@@ -146,6 +149,8 @@ def open(
         allow_partial: answer without shards that cannot be searched; `hits.missing_shards` lists them.
         pin: copy the data that vector searches scan into huge pages, on first use. For a local 1.0 file
             that is searched often; `info["pinned"]` counts the bytes.
+        key: of an encrypted file: 32 bytes, the path of a key file, or a function that returns one of
+            them. Default: RAGFILE_KEY or RAGFILE_KEY_FILE.
 
     Returns:
         A KnowledgeBase, or a PairFile for a 0.1.0 file (`open_passages()` opens its contents). Type checkers infer a PairFile if dim or dialect
@@ -153,6 +158,7 @@ def open(
 
     Raises:
         FormatError: the file has an unknown format, or is damaged.
+        EncryptionError: the file is encrypted, and no key was given, or another one.
         SignatureError: none of the trusted keys signed the file.
         RemoteError: a URL cannot be read, or offline is set.
     """
@@ -185,10 +191,11 @@ def open(
             embedding_cache=embedding_cache, trusted=trusted,
         )  # fmt: skip
     source = FileSource(path)
-    view = memoryview(source.begin().map)  # a map does not block on a pipe
-    head = bytes(view[:7])
-    head = bytes(view[: 8 if head == b"RAGFILE" else HEAD])
-    del view
+    found = cast(
+        "_core.Map | _core.Decrypted", source.begin().map
+    )  # a map does not block on a pipe
+    head = _head_of(found)
+    del found
     _refuse_unsigned(path, head, trusted)
     if pin and head[:8] != b"RAGFILE\1":
         raise ValueError(f"{os.fspath(path)}: pin=True is for files of version 1.0")
@@ -220,6 +227,16 @@ def open(
     if head[8:12] == b"DUCK":
         return KnowledgeBase(path, source=_of_collection(path, "duckdb", cache=cache), **options)
     raise FormatError(f"{os.fspath(path)}: not a RAGFile: {_content(path, head)}", at=0)
+
+
+def _head_of(found: _core.Map | _core.Remote | _core.Decrypted) -> bytes:
+    """Return the first bytes of a file, as many as determine its format."""
+    if isinstance(found, _core.Decrypted):
+        return b"RAGFILE\1"  # nothing else is encrypted
+    head = found.read(0, 8)
+    return (
+        head if head[:7] == b"RAGFILE" or isinstance(found, _core.Remote) else found.read(0, HEAD)
+    )
 
 
 def _open_layers(
@@ -265,11 +282,12 @@ def _layer(
     return found
 
 
+@takes_key
 def edit(
     path: StrPath | LayerPaths, *, embedder: str | Embedder | None = None,
     chunking: Policy | str | Fields | None = None, created: int | None = None, message: str = "",
     accept_loss: bool = False, embedding_cache: StrPath | bool | None = None, wait: float | None = None,
-    parity: int | None = None, keep: int | str | None = None,
+    parity: int | None = None, keep: int | str | None = None, key: KeyChoice = None,
 ) -> Editor:  # fmt: skip
     """Start the next commit of a file, which takes effect when the `with` block ends without an error.
 
@@ -296,6 +314,7 @@ def edit(
             number of the newest, those since a date (`"2026-01-31"`), or `"all"`. Recorded. Defaults
             to the file's own choice, which is the newest alone for files that were never edited
             before, and all for files of earlier versions.
+        key: Of an encrypted file; see `open()`.
 
     Returns:
         An editor, to be used in a `with` block.
@@ -312,10 +331,11 @@ def edit(
     )  # fmt: skip
 
 
+@takes_key
 def writer(
     path: StrPath | LayerPaths, *, embedder: str | Embedder | None = None,
     embedding_cache: StrPath | bool | None = None, wait: float | None = None,
-    keep: int | str | None = None,
+    keep: int | str | None = None, key: KeyChoice = None,
 ) -> OpenWriter:  # fmt: skip
     """Open a file for many small commits, such as one for each turn of a conversation.
 
@@ -335,6 +355,7 @@ def writer(
         embedding_cache: A folder that keeps vectors between runs; True chooses the default folder.
         wait: Seconds that each edit waits for other writers. Defaults to `RAGFILE_WAIT`, else 30.
         keep: The generations to keep; see `edit()`.
+        key: Of an encrypted file; see `open()`.
 
     Returns:
         An object with `edit(message=, created=, wait=)` and `close()`.
@@ -483,8 +504,8 @@ def _open_remote(
 ) -> KnowledgeBase | PairFile:
     from ragfile.net.fetcher import mapped
 
-    remote = mapped(url, cache, redirects)
-    head = remote.read(0, 11)
+    remote = decrypted(mapped(url, cache, redirects))
+    head = _head_of(remote)
     _refuse_unsigned(url, head, trusted)
     if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
         return PairFile.over(remote, dim=dim, dialect=dialect, name=remote.path)
@@ -598,16 +619,16 @@ def verify(
         from ragfile.shards.verification import verify as verify_dataset
 
         return verify_dataset(path, full=full, keys=keys)
-    mapped: _core.Map | _core.Remote
+    mapped: _core.Map | _core.Remote | _core.Decrypted
     if is_remote(path):
         from ragfile.net.fetcher import mapped as remotely
 
-        mapped = remotely(path)
+        mapped = decrypted(remotely(path))
         mapped.fetch_all()
     else:
         with explained(path):
-            mapped = _core.Map(path)
-    if _is_ragmd(path, bytes(memoryview(mapped)[:8])):
+            mapped = opened_map(path)
+    if _is_ragmd(path, _head_of(mapped)):
         from ragfile.exchange.collection_source import loaded, parsed
 
         _refuse_unsigned(path, b"", keys)
@@ -635,7 +656,7 @@ def verify(
     return faults, counts | _forgotten(path, mapped)
 
 
-def _forgotten(path: StrPath, mapped: _core.Map | _core.Remote) -> dict[str, int]:
+def _forgotten(path: StrPath, mapped: _core.Map | _core.Remote | _core.Decrypted) -> dict[str, int]:
     """Return the number of forgotten memories with bytes in the file; nothing for other files."""
     try:
         record = config_of(_core.Reader(mapped), os.fspath(path))
@@ -646,7 +667,9 @@ def _forgotten(path: StrPath, mapped: _core.Map | _core.Remote) -> dict[str, int
 
 
 def _forgeries(
-    path: StrPath, mapped: _core.Map | _core.Remote, keys: Iterable[PublicKey | StrPath | bytes]
+    path: StrPath,
+    mapped: _core.Map | _core.Remote | _core.Decrypted,
+    keys: Iterable[PublicKey | StrPath | bytes],
 ) -> list[Fault]:
     """Return the faults of a file against the signatures by the keys."""
     from ragfile.file.signatures import require
@@ -668,13 +691,15 @@ def _forgeries(
     return found
 
 
-def _disagreements(path: StrPath, mapped: _core.Map | _core.Remote) -> list[Fault]:
+def _disagreements(
+    path: StrPath, mapped: _core.Map | _core.Remote | _core.Decrypted
+) -> list[Fault]:
     from ragfile.file.consistency import disagreements  # with tables that opening does not need
 
     try:
         source: ByteSource = FileSource(path)
         if is_remote(path):
-            assert isinstance(mapped, _core.Remote)
+            assert isinstance(mapped, _core.Remote | _core.Decrypted)
             source = RemoteSource(path, begun=mapped)
         with FileRows(open_snapshot(source)) as rows:
             return disagreements(rows)

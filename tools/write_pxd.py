@@ -20,7 +20,7 @@ HEADERS = Path(__file__).parent.parent / "csrc" / "include" / "ragfile"
 # The modules of the extension, each with its headers; all build on the first.
 ROOMS = {
     "shared": ["status", "machine", "section", "bits"],
-    "files": ["files", "container", "writer", "parity", "pairs"],
+    "files": ["files", "encryption", "container", "writer", "parity", "pairs"],
     "records": ["streams", "compression", "records", "columns", "graph", "formats"],
     "text": ["words", "languages", "bm25", "positions", "frequencies"],
     "vectors": [

@@ -115,8 +115,8 @@ static bool add_piece(struct pieces *pieces, const struct rag_source *source, co
     }
     if (!rag_grow(&pieces->items, &pieces->room, pieces->count + 1, sizeof *pieces->items))
         return false;
-    pieces->items[pieces->count++] = (struct rag_piece){(uint64_t)(bytes - source->bytes), size,
-                                                        hash ? load_u64(hash) : 0, hash != NULL};
+    pieces->items[pieces->count++] = (struct rag_piece){
+        (uint64_t)(bytes - source->bytes), size, hash ? load_u64(hash) : 0, hash != NULL, false};
     return true;
 }
 

@@ -50,7 +50,7 @@ bool rag_name_valid(const char *name, size_t size) {
 
 enum rag_status rag_reader_need(const struct rag_reader *r, uint64_t at, uint64_t size,
                                 const uint8_t **bytes, struct rag_fault *fault) {
-    const struct rag_piece piece = {.at = at, .size = size};
+    const struct rag_piece piece = {.at = at, .size = size, .lenient = true};
     const struct rag_source *source = r->source;
     if (source && !source->bytes) return source->whole(source->context, at, size, bytes, fault);
     *bytes = r->bytes + at;
@@ -197,7 +197,7 @@ static enum rag_status widen(const struct rag_reader *r, uint64_t at, struct win
                              struct rag_fault *fault) {
     const uint64_t end = window->from, size = r->size - end;
     const uint64_t least = r->bytes ? WINDOW : WINDOW_LENT;
-    if (r->source && size >= WINDOW_MAX)
+    if (r->source && !r->source->is_near && size >= WINDOW_MAX)
         return rag_fail(
             fault, RAG_LIMIT, end,
             "no commit in the last 16 MiB of a file behind a URL: download it, or compact "
@@ -537,13 +537,22 @@ enum rag_status rag_toc_read(struct rag_reader *r, const struct footer *footer,
     return status == RAG_OK ? check_tombs(r, fault) : status;
 }
 
+/* Nothing takes the place of a front page, so a source that cannot bring it says why. */
+static enum rag_status need_front(const struct rag_reader *r, uint64_t size, const uint8_t **bytes,
+                                  struct rag_fault *fault) {
+    const struct rag_piece piece = {.at = 0, .size = size};
+    if (!r->source || !r->source->bytes) return rag_reader_need(r, 0, size, bytes, fault);
+    *bytes = r->bytes;
+    return r->source->fetch(r->source->context, &piece, 1, false, fault);
+}
+
 static enum rag_status open_newest(struct rag_reader *r, uint64_t generation,
                                    struct rag_fault *fault) {
     struct front front;
     struct footer footer;
     const uint8_t *bytes;
     enum rag_status status =
-        rag_reader_need(r, 0, r->size < FRONT_SIZE ? r->size : FRONT_SIZE, &bytes, fault);
+        need_front(r, r->size < FRONT_SIZE ? r->size : FRONT_SIZE, &bytes, fault);
     if (status == RAG_OK) status = read_front(bytes, r->size, &front, fault);
     if (status != RAG_OK) return status;
     r->commit.identity = front.identity;

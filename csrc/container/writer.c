@@ -16,6 +16,7 @@
 #include "container/format.h"
 #include "container/layout.h"
 #include "container/reader.h"
+#include "encryption/encrypted_file.h"
 #include "parity/parity.h"
 #include "shared/array.h"
 #include "shared/bytes.h"
@@ -34,6 +35,7 @@ struct planned { /* an entry of the next table of contents */
 struct rag_writer {
     struct rag_file *file;
     struct rag_map map;        /* of an edited file */
+    struct rag_plain *plain;   /* what that map holds, if the file is encrypted */
     struct rag_reader *reader; /* over that map */
     bool replaces; /* publishes over a file whose lock another writer object of ours holds */
     uint64_t identity, generation, previous, start, end;
@@ -93,9 +95,26 @@ enum rag_status rag_writer_create(const char *path, struct rag_writer **out,
     return status;
 }
 
+enum rag_status rag_writer_create_encrypted(const char *path, const struct rag_cipher *cipher,
+                                            const struct rag_crypt_header *slots,
+                                            struct rag_writer **out, struct rag_fault *fault) {
+    enum rag_status status = rag_writer_create(path, out, fault);
+    if (status != RAG_OK) return status;
+    status = rag_file_encrypt((*out)->file, cipher, slots, fault);
+    if (status == RAG_OK) return RAG_OK;
+    rag_writer_discard(*out);
+    *out = NULL;
+    return status;
+}
+
 enum rag_status rag_writer_replace(struct rag_writer *editor, struct rag_writer **out,
                                    struct rag_fault *fault) {
-    enum rag_status status = rag_writer_create(rag_file_path(editor->file), out, fault);
+    const struct rag_encryption *old = rag_file_encryption(editor->file);
+    const char *path = rag_file_path(editor->file);
+    enum rag_status status =
+        old ? rag_writer_create_encrypted(path, rag_encryption_cipher(old),
+                                          rag_encryption_header(old), out, fault)
+            : rag_writer_create(path, out, fault);
     if (status == RAG_OK) (*out)->replaces = true;
     return status;
 }
@@ -139,7 +158,7 @@ static enum rag_status disown_shards(struct rag_file *file, const uint8_t *bytes
 static enum rag_status hash_abandoned(struct rag_writer *w, uint64_t from,
                                       struct rag_fault *fault) {
     struct rag_map filled;
-    enum rag_status status = rag_file_map(w->file, &filled, fault);
+    enum rag_status status = rag_file_map_part(w->file, from, w->start, &filled, fault);
     if (status != RAG_OK) return status;
     status = rag_hash_blocks(filled.bytes + from, w->start - from, &w->abandoned, fault);
     rag_map_close(&filled);
@@ -154,7 +173,9 @@ static enum rag_status keep_abandoned(struct rag_writer *w, uint64_t from,
     const uint8_t zero[SECTION_ALIGN] = {0};
     const uint64_t boundary = w->reader->size & ~(uint64_t)(SECTION_ALIGN - 1);
     const uint64_t at = ends_in_half_a_footer(w->reader, boundary) ? boundary : w->reader->size;
-    enum rag_status status = rag_file_write(w->file, at, zero, w->start - at, fault);
+    enum rag_status status = RAG_OK;
+    /* what an encrypted file does not have reads as zeros, and its last block may be committed */
+    if (!w->plain) status = rag_file_write(w->file, at, zero, w->start - at, fault);
     w->loses = w->reader->commit.lost_generation != 0;
     if (status == RAG_OK && !w->loses)
         status = disown_shards(w->file, w->reader->bytes, from, w->reader->size, fault);
@@ -165,11 +186,19 @@ static enum rag_status keep_abandoned(struct rag_writer *w, uint64_t from,
 static enum rag_status give_up_lost(struct rag_writer *w, struct rag_fault *fault) {
     const uint64_t from = w->previous + FOOTER_SIZE;
     struct rag_map map;
-    enum rag_status status = rag_file_map(w->file, &map, fault);
+    enum rag_status status = rag_file_map_part(w->file, from, w->start, &map, fault);
     if (status != RAG_OK) return status;
     status = disown_shards(w->file, map.bytes, from, w->start, fault);
     rag_map_close(&map);
     return status == RAG_OK ? hash_abandoned(w, from, fault) : status;
+}
+
+/* Where the next commit begins: in an encrypted file, with a block of its own. */
+static uint64_t first_free(const struct rag_writer *w) {
+    const uint64_t size = w->reader->size;
+    if (!w->plain) return align_up(size, SECTION_ALIGN);
+    const uint64_t payload = rag_encryption_payload(rag_file_encryption(w->file));
+    return (size + payload - 1) / payload * payload;
 }
 
 static enum rag_status take_over(struct rag_writer *w, struct rag_fault *fault) {
@@ -200,17 +229,35 @@ static enum rag_status take_over(struct rag_writer *w, struct rag_fault *fault) 
     w->next_segment = c->next_segment;
     memcpy(w->version, w->reader->bytes + VERSION_AT, sizeof w->version);
     w->write_features = load_u64(w->reader->bytes + SUPER_AT + SUPER_WRITE_FEATURES);
-    w->start = w->end = align_up(w->reader->size, SECTION_ALIGN);
+    w->start = w->end = first_free(w);
     return w->start > c->end ? keep_abandoned(w, c->end, fault) : RAG_OK;
 }
 
+/* Opens the newest commit of the file, whatever it is. */
+static enum rag_status open_newest(struct rag_writer *w, const struct rag_cipher *cipher,
+                                   struct rag_fault *fault) {
+    bool encrypted = false;
+    enum rag_status status = rag_file_decrypt(w->file, cipher, &encrypted, fault);
+    if (status != RAG_OK) return status;
+    if (encrypted) {
+        status = rag_encryption_plain(rag_file_encryption(w->file), &w->map, &w->plain, fault);
+        return status != RAG_OK
+                   ? status
+                   : rag_reader_open_source(rag_plain_source(w->plain), rag_plain_size(w->plain), 0,
+                                            &w->reader, fault);
+    }
+    status = rag_file_map(w->file, &w->map, fault);
+    if (status != RAG_OK) return status;
+    return rag_reader_open(w->map.bytes, w->map.size, 0, &w->reader, fault);
+}
+
 enum rag_status rag_writer_edit(const char *path, const struct rag_wait *wait,
-                                struct rag_writer **out, struct rag_fault *fault) {
+                                const struct rag_cipher *cipher, struct rag_writer **out,
+                                struct rag_fault *fault) {
     struct rag_writer *w = NULL;
     enum rag_status status = writer_new(&w, fault);
     if (status == RAG_OK) status = rag_file_edit(path, wait, &w->file, fault);
-    if (status == RAG_OK) status = rag_file_map(w->file, &w->map, fault);
-    if (status == RAG_OK) status = rag_reader_open(w->map.bytes, w->map.size, 0, &w->reader, fault);
+    if (status == RAG_OK) status = open_newest(w, cipher, fault);
     if (status == RAG_OK && w->reader->commit.read_only)
         status =
             rag_fail(fault, RAG_VERSION, 0, "holds a part that only a newer ragfile may write");
@@ -227,9 +274,11 @@ struct rag_reader *rag_writer_take_reader(struct rag_writer *w) {
     return taken;
 }
 
-struct rag_map rag_writer_take_map(struct rag_writer *w) {
+struct rag_map rag_writer_take_map(struct rag_writer *w, struct rag_plain **plain) {
     const struct rag_map taken = w->map;
     w->map = (struct rag_map){0};
+    *plain = w->plain;
+    w->plain = NULL;
     return taken;
 }
 
@@ -243,6 +292,7 @@ void rag_writer_discard(struct rag_writer *w) {
     release_failed(w);
     rag_file_discard(w->file);
     rag_reader_close(w->reader);
+    rag_plain_close(w->plain);
     rag_map_close(&w->map);
     free(w->entries);
     free(w->segments);

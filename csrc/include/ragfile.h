@@ -10,6 +10,7 @@
 #include "ragfile/machine.h"
 #include "ragfile/section.h"
 #include "ragfile/files.h"
+#include "ragfile/encryption.h"
 #include "ragfile/container.h"
 #include "ragfile/writer.h"
 #include "ragfile/parity.h"

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "ragfile/machine.h"
+#include "encryption/encrypted_file.h"
 #include "shared/fail.h"
 #include "system/files.h"
 #include "system/system.h"
@@ -23,6 +24,7 @@ struct rag_file {
     uint8_t *gathered;         /* bytes to be written at gathered_at */
     size_t gathered_size;
     uint64_t gathered_at;
+    struct rag_encryption *encryption; /* NULL for a plain file */
 };
 
 static char *copy_of(const char *text) {
@@ -56,6 +58,7 @@ static void file_close(struct rag_file *file) {
     free(file->path);
     free(file->partial);
     free(file->gathered);
+    rag_encryption_close(file->encryption);
     free(file);
 }
 
@@ -96,7 +99,27 @@ enum rag_status rag_file_edit(const char *path, const struct rag_wait *wait, str
     return file_new(path, RAG_LOCK_WRITE, wait, out, fault);
 }
 
+enum rag_status rag_file_encrypt(struct rag_file *file, const struct rag_cipher *cipher,
+                                 const struct rag_crypt_header *slots, struct rag_fault *fault) {
+    return rag_encryption_create(file->handle, cipher, slots, &file->encryption, fault);
+}
+
+enum rag_status rag_file_decrypt(struct rag_file *file, const struct rag_cipher *cipher,
+                                 bool *encrypted, struct rag_fault *fault) {
+    struct rag_map map;
+    const enum rag_status status = rag_handle_map(file->handle, &map, fault);
+    if (status != RAG_OK) return status;
+    *encrypted = rag_is_encrypted(map.bytes, map.size);
+    rag_map_close(&map);
+    if (!*encrypted) return RAG_OK;
+    if (!cipher) return rag_fail(fault, RAG_KEY, 0, "the file is encrypted: give its key");
+    return rag_encryption_edit(file->handle, cipher, &file->encryption, fault);
+}
+
+struct rag_encryption *rag_file_encryption(const struct rag_file *file) { return file->encryption; }
+
 void rag_file_settled(struct rag_file *file, uint64_t end) {
+    if (end && file->encryption) end = rag_encryption_outer(file->encryption, end);
     if (is_own(file)) rag_lock_announce(file->handle, end);
 }
 
@@ -112,13 +135,19 @@ static enum rag_status check_own(const struct rag_file *file, struct rag_fault *
                     "this writer belongs to another process");
 }
 
+static enum rag_status put(struct rag_file *file, uint64_t at, const void *bytes, size_t size,
+                           struct rag_fault *fault) {
+    return file->encryption ? rag_encryption_write(file->encryption, at, bytes, size, fault)
+                            : rag_write_at(file->handle, at, bytes, size, fault);
+}
+
 enum rag_status rag_file_flush(struct rag_file *file, struct rag_fault *fault) {
     const size_t size = file->gathered_size;
     if (size == 0) return RAG_OK;
     const enum rag_status status = check_own(file, fault);
     file->gathered_size = 0;
     if (status != RAG_OK) return status;
-    return rag_write_at(file->handle, file->gathered_at, file->gathered, size, fault);
+    return put(file, file->gathered_at, file->gathered, size, fault);
 }
 
 /* Adds bytes to those that were gathered; false if they do not follow them or are too many. */
@@ -138,21 +167,31 @@ enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *b
     if (status != RAG_OK || gather(file, at, bytes, size)) return status;
     status = rag_file_flush(file, fault);
     if (status != RAG_OK || gather(file, at, bytes, size)) return status;
-    return rag_write_at(file->handle, at, bytes, size, fault);
+    return put(file, at, bytes, size, fault);
+}
+
+enum rag_status rag_file_map_part(struct rag_file *file, uint64_t from, uint64_t to,
+                                  struct rag_map *map, struct rag_fault *fault) {
+    const enum rag_status status = rag_file_flush(file, fault);
+    if (status != RAG_OK) return status;
+    return file->encryption ? rag_encryption_map(file->encryption, from, to, map, fault)
+                            : rag_handle_map(file->handle, map, fault);
 }
 
 enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct rag_fault *fault) {
-    const enum rag_status status = rag_file_flush(file, fault);
-    return status == RAG_OK ? rag_handle_map(file->handle, map, fault) : status;
+    return rag_file_map_part(file, 0, (uint64_t)1 << 60, map, fault);
 }
 
 void rag_file_release(struct rag_file *file, uint64_t from) {
     file->gathered_size = 0;
+    if (file->encryption) from = rag_encryption_outer(file->encryption, from);
     if (is_own(file)) rag_free_room(file->handle, from);
 }
 
 enum rag_status rag_file_truncate(struct rag_file *file, uint64_t size, struct rag_fault *fault) {
     enum rag_status status = check_own(file, fault);
+    if (status == RAG_OK && file->encryption)
+        status = rag_fail(fault, RAG_ARGUMENT, size, "an encrypted file is not truncated");
     if (status == RAG_OK) status = rag_file_flush(file, fault);
     return status == RAG_OK ? rag_set_size(file->handle, size, fault) : status;
 }

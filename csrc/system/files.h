@@ -4,6 +4,19 @@
 
 #include "ragfile/files.h"
 
+/* Whether an existing file is encrypted; then the cipher unlocks it, and offsets are those of the
+ * inner file from now on. RAG_KEY without a cipher. */
+enum rag_status rag_file_decrypt(struct rag_file *file, const struct rag_cipher *cipher,
+                                 bool *encrypted, struct rag_fault *fault);
+
+/* The writer of an encrypted file's blocks; NULL for a plain file. */
+struct rag_encryption;
+struct rag_encryption *rag_file_encryption(const struct rag_file *file);
+
+/* Bytes of a file in [from, to), at least, at their offsets in a map. */
+enum rag_status rag_file_map_part(struct rag_file *file, uint64_t from, uint64_t to,
+                                  struct rag_map *map, struct rag_fault *fault);
+
 const char *rag_file_path(const struct rag_file *file);
 
 /* Announces that bytes from `end` on are not committed, so that readers can ignore them; 0:

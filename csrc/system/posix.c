@@ -124,6 +124,15 @@ enum rag_status rag_map_copy(const char *path, uint64_t room, struct rag_map *ma
     return status;
 }
 
+enum rag_status rag_map_memory(uint64_t size, struct rag_map *map, struct rag_fault *fault) {
+    const int how = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+    memset(map, 0, sizeof *map);
+    void *bytes = size ? mmap(NULL, (size_t)size, PROT_READ | PROT_WRITE, how, -1, 0) : NULL;
+    if (bytes == MAP_FAILED) return os_fail(fault, "map");
+    *map = (struct rag_map){.bytes = bytes, .size = (size_t)size};
+    return RAG_OK;
+}
+
 void rag_map_close(struct rag_map *map) {
     if (map->bytes) munmap((void *)(uintptr_t)map->bytes, map->size);
     memset(map, 0, sizeof *map);

@@ -411,6 +411,16 @@ enum rag_status rag_map_copy(const char *path, uint64_t room, struct rag_map *ma
     return RAG_OK;
 }
 
+/* The system promises the room at once, and gives pages on first use. */
+enum rag_status rag_map_memory(uint64_t size, struct rag_map *map, struct rag_fault *fault) {
+    memset(map, 0, sizeof *map);
+    void *bytes =
+        size ? VirtualAlloc(NULL, (size_t)size, MEM_RESERVE | MEM_COMMIT, PAGE_READWRITE) : NULL;
+    if (size && !bytes) return os_fail(fault, "map");
+    *map = (struct rag_map){.bytes = bytes, .size = (size_t)size};
+    return RAG_OK;
+}
+
 void rag_map_close(struct rag_map *map) {
     MEMORY_BASIC_INFORMATION info;
     void *bytes = (void *)(uintptr_t)map->bytes;

@@ -269,6 +269,8 @@ def format_of_folder(path: StrPath) -> str | None:
 def _format_of_file(path: StrPath) -> str | None:
     with open(path, "rb") as file:
         head = file.read(HEAD)
+    if head.startswith(b"RAGCRYPT"):
+        return "ragfile"
     if head.startswith(b"RAGFILE"):
         return "ragfile-0.1" if head[7:8] == b"\0" else "ragfile"
     if head.startswith(b"PAR1"):

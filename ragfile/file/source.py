@@ -10,10 +10,12 @@ import os
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from ragfile import _core
+from ragfile.ground.encryption_keys import Unlocker, current_key
 from ragfile.ground.missing_files import explained
 from ragfile.ground.urls import local_path, shown
 
 if TYPE_CHECKING:
+    from ragfile.ground.encryption_keys import KeyChoice
     from ragfile.net.fetcher import Fetcher
     from ragfile.types import StrPath
 
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 class OpenBytes(NamedTuple):
     """The bytes of a source as they were when it was opened."""
 
-    map: _core.Map | _core.Remote | memoryview
+    map: _core.Map | _core.Remote | _core.Decrypted | memoryview
     identity: tuple[object, ...]
     size: int
     fetcher: Fetcher | None = None
@@ -63,14 +65,18 @@ class ByteSource(Protocol):
 
 
 class FileSource:
-    """A file on this machine. After `begin`, the next opening takes the same map."""
+    """A file on this machine. After `begin`, the next opening takes the same map.
 
-    __slots__ = ("_begun", "path")
+    It keeps the key that was given when it was made: an encrypted file is opened again with it.
+    """
+
+    __slots__ = ("_begun", "_key", "path")
     format, is_watched = "1.0", True
 
     def __init__(self, path: StrPath) -> None:
         self.path = local_path(os.fspath(path))
         self._begun: OpenBytes | None = None
+        self._key: KeyChoice = current_key()
 
     def begin(self) -> OpenBytes:
         """Open the file for a look at its first bytes."""
@@ -83,7 +89,7 @@ class FileSource:
             return begun
         with explained(self.path):
             identity = file_identity(self.path)
-            found = _core.Map(self.path)
+            found = opened_map(self.path, self._key)
         return OpenBytes(found, identity, len(found))
 
     def identity(self, opened: OpenBytes | None = None) -> tuple[object, ...]:
@@ -105,21 +111,24 @@ class RemoteSource:
     `begun` is a map that the caller has fetched the first bytes of; the first opening takes it.
     """
 
-    __slots__ = ("_begun", "cache", "path", "redirects", "url")
+    __slots__ = ("_begun", "_key", "cache", "path", "redirects", "url")
     format, is_watched = "1.0", False
 
     def __init__(
         self, url: str, cache: StrPath | None = None, redirects: bool = False,
-        begun: _core.Remote | None = None,
+        begun: _core.Remote | _core.Decrypted | None = None, key: KeyChoice = None,
     ) -> None:  # fmt: skip
         self.url, self.cache, self.redirects = url, cache, redirects
+        self._key: KeyChoice = current_key() if key is None else key
         self.path, self._begun = shown(url), begun
 
     def open(self) -> OpenBytes:
         from ragfile.net.fetcher import mapped  # only where a path is a URL
 
         begun, self._begun = self._begun, None
-        found = mapped(self.url, self.cache, self.redirects) if begun is None else begun
+        found = begun
+        if found is None:
+            found = decrypted(mapped(self.url, self.cache, self.redirects), self._key)
         return OpenBytes(found, found.fetcher.identity, len(found), found.fetcher)
 
     def identity(self, opened: OpenBytes) -> tuple[object, ...]:
@@ -136,7 +145,20 @@ class RemoteSource:
         return
 
     def __reduce__(self) -> tuple[object, ...]:
-        return RemoteSource, (self.url, self.cache, self.redirects)
+        return RemoteSource, (self.url, self.cache, self.redirects, None, self._key)
+
+
+def opened_map(path: str, key: KeyChoice = None) -> _core.Map | _core.Decrypted:
+    """Map a file; an encrypted one is decrypted as it is read."""
+    found = _core.Map(path)
+    return _core.Decrypted(found, Unlocker(path, key)) if found.is_encrypted else found
+
+
+def decrypted(remote: _core.Remote, key: KeyChoice = None) -> _core.Remote | _core.Decrypted:
+    """Return the plain bytes of a file behind a URL."""
+    if not _core.is_encrypted(remote.read(0, 8)):
+        return remote
+    return _core.Decrypted(remote, Unlocker(remote.path, key))
 
 
 def file_identity(path: str) -> tuple[object, ...]:

@@ -41,9 +41,15 @@ def spare(path: str | os.PathLike[str], is_ours: Callable[[bytes], bool], kind: 
         )
 
 
-def spare_unless_ragfile(path: str | os.PathLike[str]) -> None:
-    """Raise FileExistsError if a path is a file that is not a RAGFile."""
-    spare(path, lambda head: head.startswith(b"RAGFILE"), "RAGFile")
+def spare_unless_ragfile(path: str | os.PathLike[str], is_encrypted: bool = False) -> None:
+    """Raise FileExistsError if a path is a file that is not a RAGFile.
+
+    Only an encrypted file (is_encrypted) replaces an encrypted one, or a forgotten key would go unnoticed.
+    """
+    if is_encrypted:
+        spare(path, lambda head: head.startswith((b"RAGFILE", b"RAGCRYPT")), "RAGFile")
+    else:
+        spare(path, lambda head: head.startswith(b"RAGFILE"), "plain RAGFile")
 
 
 def spare_folder(path: str | os.PathLike[str], names: Collection[str], kind: str) -> None:

@@ -187,6 +187,16 @@ def unnamed_file(folder: StrPath | None = None, buffering: int = -1) -> BinaryIO
     return cast("BinaryIO", file)
 
 
+def has_memory_files() -> bool:
+    """Return whether this system has memory_file()."""
+    return hasattr(os, "memfd_create")
+
+
+def memory_file(buffering: int = -1) -> BinaryIO:
+    """Open an unnamed file in memory, of which no disk has a byte but for swapped pages."""
+    return cast("BinaryIO", os.fdopen(os.memfd_create("ragfile"), "w+b", buffering=buffering))
+
+
 def sparse_file(size: int) -> BinaryIO:
     """Open an unbuffered, unnamed file of zeros, which take no room until they are overwritten."""
     file = unnamed_file(buffering=0)

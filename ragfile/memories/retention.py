@@ -20,6 +20,7 @@ from ragfile import _core
 from ragfile.errors import CorruptError
 from ragfile.file import config
 from ragfile.file.row_segment import RowSegment
+from ragfile.file.source import opened_map
 from ragfile.memories.moments import DAY, stamp, unstamped
 from ragfile.write.old_generations import ALL, drop_older, keep_of, kept_generations
 
@@ -99,7 +100,7 @@ class KeptGenerations:
 
     def __init__(self, path: StrPath) -> None:
         self._path = name = os.fspath(path)
-        self._newest = _core.Reader(_core.Map(name))
+        self._newest = _core.Reader(opened_map(name))
         record = config.config_of(self._newest, name)
         self._keep = keep_of(record, self._newest.commit["generation"])
         self._before = config.first_generation(self._newest, name) - 1

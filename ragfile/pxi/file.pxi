@@ -9,6 +9,8 @@ cdef bytes path_bytes(path):
     return raw
 
 
+_TAKEN = object()  # the path of a map that a writer hands over
+
 cdef class Replacement
 cdef class FileWriter
 
@@ -46,17 +48,16 @@ cdef class Map:
     cdef rag_map map
     cdef readonly str path
 
-    def __cinit__(self, path, Replacement made=None, FileWriter edited=None):
+    def __cinit__(self, path, Replacement made=None):
         cdef rag_fault fault
-        self.path = os.fspath(path)
-        name = path_bytes(path)
+        self.path = "" if path is _TAKEN else os.fspath(path)
+        name = path_bytes(self.path)
         cdef const char *raw = name
         cdef rag_status status
         if made is not None:  # the unnamed bytes written so far
             check(rag_file_map(made.alive(), &self.map, &fault), &fault, self.path)
             return
-        if edited is not None:
-            self.map = rag_writer_take_map(edited.alive())
+        if path is _TAKEN:  # take_reader fills it
             return
         with nogil:
             status = rag_map_open(raw, &self.map, &fault)
@@ -77,6 +78,16 @@ cdef class Map:
     def identity(self):
         """(device, inode, size): changes when the path names another file or the file grew."""
         return self.map.device, self.map.inode, self.map.size
+
+    @property
+    def is_encrypted(self):
+        """Whether the file begins as an encrypted one does, damaged or not."""
+        return rag_is_encrypted(self.map.bytes, self.map.size)
+
+    def read(self, uint64_t at, uint64_t size):
+        """Return a copy of a range, shorter at the end of the file."""
+        size = min(size, self.map.size - min(at, self.map.size))
+        return (<const char *>self.map.bytes)[at:at + size] if size else b""
 
     def header(self):
         """(major, minor, patch, big_endian) of the first eleven bytes, or FormatError."""
@@ -196,7 +207,7 @@ cdef entry_as_dict(const rag_entry *e):
 
 
 cdef class Reader:
-    """One generation of a 1.0 file over a buffer (a Map, or bytes) or a Remote."""
+    """One generation of a 1.0 file over a buffer (a Map, or bytes), a Remote or a Decrypted."""
 
     cdef rag_reader *reader
     cdef const uint8_t[::1] bytes
@@ -212,24 +223,26 @@ cdef class Reader:
         cdef rag_status status
         cdef const uint8_t *start
         cdef size_t size
-        cdef Remote remote
+        cdef Fetched source
         self.owner = owner
         self.sections = {}
         self.leaves = []
         self.path = getattr(owner, "path", None)
         if later is not None:  # previous() opens it
-            if not isinstance(owner, Remote):
+            if not isinstance(owner, Fetched):
                 self.bytes = later.bytes
             return
         if edited is not None:
-            self.bytes, self.reader = owner, rag_writer_take_reader(edited.alive())
+            if not isinstance(owner, Fetched):
+                self.bytes = owner
+            self.reader = rag_writer_take_reader(edited.alive())
             if self.reader == NULL:
                 raise ValueError(f"{self.path}: the writer's reader was taken before")
             return
-        if isinstance(owner, Remote):
-            remote = owner
+        if isinstance(owner, Fetched):
+            source = owner
             with nogil:
-                status = rag_reader_open_source(&remote.source, remote.map.size, generation,
+                status = rag_reader_open_source(source.source, source.size, generation,
                                                 &self.reader, &fault)
         else:
             self.bytes = owner
@@ -255,7 +268,7 @@ cdef class Reader:
     @property
     def is_elsewhere(self):
         """Whether the bytes are fetched on demand."""
-        return isinstance(self.owner, Remote)
+        return isinstance(self.owner, Fetched)
 
     @property
     def commit(self):
@@ -389,8 +402,8 @@ cdef class Reader:
         what, section)."""
         cdef rag_verdict verdict
         cdef FaultList faults = FaultList()
-        if isinstance(self.owner, Remote):
-            (<Remote>self.owner).fetch_all()
+        if isinstance(self.owner, Fetched):
+            self.owner.fetch_all()
         with nogil:
             rag_reader_verify(self.reader, full, collect_fault, <void *>faults, &verdict)
         if faults.is_short:  # unrelated to the file
@@ -443,25 +456,41 @@ cdef class FileWriter:
 
     cdef rag_writer *writer
     cdef readonly str path
+    cdef Cipher cipher
 
     @staticmethod
-    def create(path):
-        return open_writer(path, False, 0)
+    def create(path, new_keys=None):
+        """Start a file. new_keys, (a header with key slots, a BlockCipher), encrypts it."""
+        return open_writer(path, False, 0, new_keys)
 
     @staticmethod
-    def edit(path, double wait=0):
-        """Wait up to `wait` seconds for other writers."""
-        return open_writer(path, True, wait)
+    def edit(path, double wait=0, unlock=None):
+        """Wait up to `wait` seconds for other writers. unlock(header) returns the BlockCipher of an
+        encrypted file."""
+        return open_writer(path, True, wait, unlock)
 
     def take_reader(self):
         """Return a Reader of the commit that is being edited, once."""
-        return Reader(Map(self.path, None, self), 0, self)
+        cdef Map map = Map(_TAKEN)
+        cdef rag_plain *plain = NULL
+        map.map = rag_writer_take_map(self.alive(), &plain)
+        map.path = self.path
+        if plain == NULL:
+            return Reader(map, 0, self)
+        return Reader(decrypted_over(map, self.cipher, plain), 0, self)
+
+    @property
+    def keys(self):
+        """What create() needs to encrypt another file alike; None for a plain file."""
+        if self.cipher is None or self.cipher.box is None:
+            return None
+        return self.cipher.header, self.cipher.box
 
     def replacement(self):
         """Return a FileWriter of a new file, which replaces the one that is being edited."""
         cdef rag_fault fault
         cdef FileWriter other = FileWriter.__new__(FileWriter)
-        other.path = self.path
+        other.path, other.cipher = self.path, self.cipher
         check(rag_writer_replace(self.alive(), &other.writer, &fault), &fault, self.path)
         return other
 
@@ -539,6 +568,8 @@ cdef class FileWriter:
         file."""
         if percent > 100:
             raise ValueError(f"parity is 1 to 100 per cent, not {percent}")
+        if percent and self.keys is not None:
+            raise ValueError(f"{self.path}: an encrypted file has no parity: leave out parity=")
         rag_writer_parity(self.alive(), percent, anew)
 
     def add(self, str name, data, uint32_t segment=0, uint32_t flags=0, uint64_t items=0):
@@ -572,20 +603,30 @@ cdef class FileWriter:
         self.writer = NULL
 
 
-cdef FileWriter open_writer(path, bint edit, double seconds):
+cdef FileWriter open_writer(path, bint edit, double seconds, keys):
     cdef rag_fault fault
     cdef rag_status status
     cdef _Patience patience = _Patience(seconds)
     cdef rag_wait *wait = &patience.wait
     cdef FileWriter self = FileWriter.__new__(FileWriter)
     cdef rag_writer **out = &self.writer
+    cdef const rag_cipher *cipher = NULL
+    cdef rag_crypt_header header
     self.path = os.fspath(path)
+    if keys is not None:
+        self.cipher = Cipher(keys if edit else None)
+        cipher = &self.cipher.cipher
+    if keys is not None and not edit:
+        self.cipher.header, self.cipher.box = keys
+        fill_header(&header, self.cipher.header)
     # a link stays a link: the target is replaced
     name = path_bytes(os.path.realpath(path))
     cdef const char *raw = name
     with nogil:
         if edit:
-            status = rag_writer_edit(raw, wait, out, &fault)
+            status = rag_writer_edit(raw, wait, cipher, out, &fault)
+        elif cipher != NULL:
+            status = rag_writer_create_encrypted(raw, cipher, &header, out, &fault)
         else:
             status = rag_writer_create(raw, out, &fault)
     patience.check()

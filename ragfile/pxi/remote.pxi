@@ -33,7 +33,17 @@ cdef reason_of(uint64_t number):
     return reason or RemoteError("remote bytes could not be fetched")
 
 
-cdef class Remote:
+cdef class Fetched:
+    """A file whose bytes come from a source, into memory of its size."""
+
+    cdef const rag_source *source
+    cdef uint64_t size
+
+    def __len__(self):
+        return self.size
+
+
+cdef class Remote(Fetched):
     """A file that is fetched on demand; a buffer of all its bytes. Views keep it alive.
 
     fetcher has path, size, kept, descriptor (of a local file of that size) and fetch(pieces, near),
@@ -42,7 +52,7 @@ cdef class Remote:
     """
 
     cdef rag_map map
-    cdef rag_source source
+    cdef rag_source own_source
     cdef int mapped
     cdef readonly object fetcher
     cdef readonly str path
@@ -51,16 +61,14 @@ cdef class Remote:
         cdef rag_fault fault
         self.fetcher, self.path, self.mapped = fetcher, fetcher.path, fetcher.descriptor
         check(rag_map_descriptor(self.mapped, &self.map, &fault), &fault, self.path)
-        self.source.bytes = self.map.bytes
-        self.source.fetch = fetch_pieces
-        self.source.context = <void *>self
-        self.source.kept = fetcher.kept
+        self.own_source.bytes = self.map.bytes
+        self.own_source.fetch = fetch_pieces
+        self.own_source.context = <void *>self
+        self.own_source.kept = fetcher.kept
+        self.source, self.size = &self.own_source, self.map.size
 
     def __dealloc__(self):
         rag_map_close(&self.map)
-
-    def __len__(self):
-        return self.map.size
 
     cdef take(self, list pieces, bint near):
         cdef rag_fault fault

@@ -13,7 +13,8 @@ from ragfile.errors import CorruptError, SignatureError
 from ragfile.file import exact_retrievers, filters, prefetch, row_sets
 from ragfile.file.row_sets import RowSet
 from ragfile.file.snapshot import Snapshot
-from ragfile.file.source import OpenBytes
+from ragfile.file.source import OpenBytes, decrypted, opened_map
+from ragfile.ground.encryption_keys import KeyChoice, current_key
 from ragfile.ground.fork_safe_lock import ForkSafeLock
 from ragfile.ground.json_values import is_object
 from ragfile.ground.lru import Lru
@@ -46,20 +47,21 @@ class ChosenRows(NamedTuple):
 class ShardSource:
     """The bytes of a shard, which never change. `window` bytes at the end of a remote shard are fetched first."""
 
-    __slots__ = ("_cache", "_window", "path", "url")
+    __slots__ = ("_cache", "_key", "_window", "path", "url")
     format, is_watched = "1.0", False
 
     def __init__(self, url: str, cache: str | None = None, window: int = 0) -> None:
         self.url, self._cache, self._window = url, cache, window
+        self._key: KeyChoice = current_key()
         self.path = shown(url) if is_remote(url) else url
 
     def open(self) -> OpenBytes:
         if not is_remote(self.url):
-            found = _core.Map(self.url)
+            found = opened_map(self.url, self._key)
             return OpenBytes(found, (), len(found))
         from ragfile.net.fetcher import WINDOW, mapped
 
-        far = mapped(self.url, self._cache, window=self._window or WINDOW)
+        far = decrypted(mapped(self.url, self._cache, window=self._window or WINDOW), self._key)
         return OpenBytes(far, (), len(far), far.fetcher)
 
     def identity(self, opened: OpenBytes) -> tuple[object, ...]:

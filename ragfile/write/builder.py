@@ -22,6 +22,7 @@ import numpy as np
 from ragfile.embedding.protocol import Embedder
 from ragfile.embedding.resume import Stash
 from ragfile.ground import offline as network
+from ragfile.ground.encryption_keys import KeyChoice
 from ragfile.ingest import loaders
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import Policy, split
@@ -46,7 +47,14 @@ from ragfile.write.link_sections import Brought, StagedLinks, brought
 from ragfile.write.read_ahead import ReadingAhead
 from ragfile.write.read_worker import BuildPart, Order, with_labels
 from ragfile.write.vector_clusters import recorded
-from ragfile.write.writer import Writer, check_layout, keep_record, layout_record, parity_record
+from ragfile.write.writer import (
+    Writer,
+    check_layout,
+    keep_record,
+    layout_record,
+    parity_record,
+    refuse_plain_copies,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Hashable
@@ -104,7 +112,7 @@ def build(
     ignore: bool = True, jobs: int = 1, parity: int = 0, clusters: bool | int | None = None,
     keep: int | str | None = None, edges: Iterable[Brought] | None = None,
     hyperedges: Iterable[Brought] | None = None, node_features: Mapping[str, Iterable[float]] | None = None,
-    keep_originals: bool = False,
+    keep_originals: bool = False, key: KeyChoice = None,
 ) -> BuildReport:  # fmt: skip
     """Build a file from folders, globs and files, or from documents.
 
@@ -157,6 +165,8 @@ def build(
         node_features: Numbers of your own for documents, by id.
         keep_originals: Also store the bytes of each file whose text does not give them back, and the files
             that no loader reads; `unpack()` writes the folder again.
+        key: Encrypts the file: 32 bytes, the path of a key file, or a function that returns one of
+            them; True takes the key of the environment. Defaults to a plain file.
 
     Returns:
         A report with counts, failures and skipped files.
@@ -198,6 +208,7 @@ def build(
             },
             embedding_cache=embedding_cache, share=loading.share if progress is not None and documents is None else None,
             why=lambda: _why_nothing(sources, loading), links=brought(edges, hyperedges, node_features),
+            key=key,
         )  # fmt: skip
     report.files, report.source_bytes = loading.files, loading.bytes
     report.failures, report.duplicates, report.skipped = (
@@ -238,21 +249,29 @@ def build_from(
     progress: Progress | None = None, created: int | None = None, config: Metadata | None = None,
     embedding_cache: StrPath | bool | None = None, share: Callable[[], float] | None = None,
     why: Callable[[], str] = lambda: "no documents", links: dict[str, StagedLinks] | None = None,
+    key: KeyChoice = None,
 ) -> BuildReport:  # fmt: skip
     """Build a file from documents, or from (document, chunks) pairs.
 
     spec is the name to record for an embedder object, config further entries of the configuration.
     share() returns the share of the input that was read, why() the reason for having no documents. links are
-    those that the caller brings, by document.
+    those that the caller brings, by document. key encrypts the file.
     """
+    refuse_plain_copies(key, (config or {}).get("parity", 0), embedding_cache)
     with Writer(
         out, embedder=embedder, spec=spec, chunking=chunking, analysis=analysis,
         precision=precision, portable=portable, created=created, config=config,
-        embedding_cache=embedding_cache,
+        embedding_cache=embedding_cache, key=key,
     ) as writer:  # fmt: skip
         waiting = writer.draft.staging.brought
         waiting.update(links or {})
-        work = _BuildWork(writer, _stash(out, writer.embedder, resume), out, progress, share)
+        work = _BuildWork(
+            writer,
+            _stash(out, writer.embedder, resume and writer.draft.file.keys is None),
+            out,
+            progress,
+            share,
+        )
         if isinstance(documents, _Sources):
             with closing(documents.read(writer, embedder)) as found:  # closes its processes
                 work.take_all(found)

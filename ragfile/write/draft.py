@@ -26,6 +26,7 @@ from ragfile.records import Chunk, Document
 from ragfile.types import Fields, SomeVectors, Table, Vector
 from ragfile.write.analysis_record import analysis_record
 from ragfile.write.segment_sections import SegmentSections
+from ragfile.write.spool import IN_MEMORY
 from ragfile.write.staged_rows import Staging
 from ragfile.write.tables import chunks_of, is_table
 
@@ -107,7 +108,7 @@ class Draft:
         self.stored_config: tuple[bytes, int] = b"", 0
         try:
             self.staging = Staging(
-                os.path.dirname(os.path.abspath(file.path)),
+                os.path.dirname(os.path.abspath(file.path)) if file.keys is None else IN_MEMORY,
                 dim,
                 np.float16 if record["precision"] == 16 else np.float32,
                 analysis.metadata_fields if analysis else (),

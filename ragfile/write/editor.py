@@ -19,11 +19,13 @@ from typing import Any, cast
 
 import numpy as np
 
+from ragfile import _core
 from ragfile.embedding.cache import Forgetting
 from ragfile.embedding.protocol import Embedder
 from ragfile.errors import CorruptError, VersionError
 from ragfile.file.row_segment import RowSegment, StoredDocument
 from ragfile.file.section_table import DROPPED_BY_EDITS
+from ragfile.ground.encryption_keys import current_key, using_key
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import VERSION as CHUNK_VERSION
 from ragfile.ingest.chunker import Policy, split
@@ -89,8 +91,10 @@ class Editor(Transaction):
         """
         wanted: dict[str, Any] = {} if parity is None else {"parity": None, **parity_record(parity)}
         wanted |= {} if keep is None else {"keep": old_generations.checked_keep(keep)}
+        self._key = current_key()
         file = file_to_edit(path, wait)
         try:
+            _refuse_plain_cache(file, embedding_cache)
             reader = file.take_reader()
             self.archive = rows_over(reader, path, strict=not accept_loss, before=before)
             self.policy = Policy.of(
@@ -486,7 +490,8 @@ class Editor(Transaction):
             keep = old_generations.keep_of(
                 self.draft.record, self.archive.snapshot.commit["generation"]
             )
-            old_generations.bound(self.archive.path, self.archive.snapshot.bytes.size, keep)
+            with using_key(self._key):
+                old_generations.bound(self.archive.path, self.archive.snapshot.bytes.size, keep)
 
     @property
     def _is_changed(self) -> bool:
@@ -634,3 +639,11 @@ def _batches(
             batch, count = [], 0
     if batch:
         yield batch
+
+
+def _refuse_plain_cache(file: _core.FileWriter, embedding_cache: StrPath | bool | None) -> None:
+    """Raise ValueError for a cache of vectors beside an encrypted file."""
+    if embedding_cache and file.keys is not None:
+        raise ValueError(
+            f"{file.path}: an embedding cache is not encrypted: leave out embedding_cache="
+        )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from ragfile import _core
 from ragfile.errors import FormatError
+from ragfile.ground.encryption_keys import Unlocker
 from ragfile.ground.lock_patience import seconds_to_wait
 from ragfile.ground.missing_files import explained
 from ragfile.ground.urls import local_file
@@ -28,7 +29,7 @@ def file_to_edit(path: StrPath, wait: float | None = None) -> _core.FileWriter:
     path = local_file(path)
     try:
         with explained(path):
-            return _core.FileWriter.edit(path, seconds_to_wait(wait))
+            return _core.FileWriter.edit(path, seconds_to_wait(wait), Unlocker(path))
     except FormatError:
         with open(path, "rb") as file:
             if file.read(6).removeprefix(b"\xef\xbb\xbf")[:3] != b"---":

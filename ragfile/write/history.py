@@ -12,6 +12,7 @@ from ragfile.embedding.embedded_text import Context
 from ragfile.embedding.protocol import Embedder, open_embedder, told
 from ragfile.file import config
 from ragfile.file.consistency import merged_rows
+from ragfile.file.source import decrypted, opened_map
 from ragfile.ground.missing_files import explained
 from ragfile.ground.urls import is_remote, local_path
 from ragfile.ingest.chunker import Policy
@@ -58,9 +59,9 @@ def log(path: StrPath, *, cache: StrPath | None = None) -> list[Commit]:
     """
     with explained(path):
         mapped = (
-            fetcher.mapped(path, cache)
+            decrypted(fetcher.mapped(path, cache))
             if is_remote(path)
-            else _core.Map(local_path(os.fspath(path)))
+            else opened_map(local_path(os.fspath(path)))
         )
     newest = _core.Reader(mapped)
     first = config.first_generation(newest, os.fspath(path))

@@ -29,6 +29,7 @@ from ragfile.file.past_generations import NAME as PAST
 from ragfile.file.past_generations import newest_names, packed, read_past
 from ragfile.file.row_segment import RowSegment
 from ragfile.ground import system
+from ragfile.ground.encryption_keys import Unlocker
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -88,7 +89,7 @@ def drop_older(path: StrPath, keep: int | str) -> bool:
     Raises:
         LockedError: Another writer still holds the file.
     """
-    with closing(_core.FileWriter.edit(path, PATIENCE)) as file:
+    with closing(_begin(path)) as file:
         past = Past(file, os.path.realpath(path), keep)
         if is_possible := past.can_drop():
             past.drop()
@@ -115,10 +116,14 @@ def _reaches(kept: list[_core.Reader], keep: int | str) -> bool:
 
 
 def _drop_past(path: StrPath, keep: int | str) -> None:
-    with closing(_core.FileWriter.edit(path, PATIENCE)) as file:
+    with closing(_begin(path)) as file:
         past = Past(file, os.path.realpath(path), keep)
         if past.is_too_large():
             past.drop()
+
+
+def _begin(path: StrPath) -> _core.FileWriter:
+    return _core.FileWriter.edit(path, PATIENCE, Unlocker(os.fspath(path)))
 
 
 def _step(size: int) -> int:
@@ -164,9 +169,16 @@ class Past:
         copy = self._copy()
         for reader in self._kept:
             is_first = reader is self._kept[0]
-            made = _core.FileWriter.create(path) if is_first else _core.FileWriter.edit(path)
+            made = self._begun(path, is_first)
             with closing(made):
                 copy.add(made, reader)
+
+    def _begun(self, path: str, is_first: bool) -> _core.FileWriter:
+        """Start a commit of the copy, which is encrypted if the file is."""
+        keys = self._file.keys
+        if is_first:
+            return _core.FileWriter.create(path, keys)
+        return _core.FileWriter.edit(path, 0, None if keys is None else lambda _header: keys[1])
 
     def _copy(self) -> GenerationCopy:
         newest, last = self._newest, self._newest.commit["generation"]

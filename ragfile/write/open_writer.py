@@ -7,6 +7,7 @@ from types import TracebackType
 from typing import Self, TypedDict, Unpack
 
 from ragfile.embedding.protocol import Embedder
+from ragfile.ground.encryption_keys import current_key, using_key
 from ragfile.ingest.chunker import Policy
 from ragfile.search.file_rows import FileRows
 from ragfile.types import Fields, StrPath
@@ -58,7 +59,7 @@ class OpenWriter:
     ) -> None:  # fmt: skip
         """Take `begin`, which starts an edit of such a path with such options."""
         self.path = path
-        self._begin, self._options = begin, options
+        self._begin, self._options, self._key = begin, options, current_key()
         self._rows: FileRows | None = None
 
     def edit(self, **options: Unpack[CommitOptions]) -> Editor:
@@ -70,7 +71,8 @@ class OpenWriter:
         Raises:
             LockedError: Another writer still holds the file, or this thread does.
         """
-        editor = self._begin(self.path, before=self._rows, **{**self._options, **options})
+        with using_key(self._key):
+            editor = self._begin(self.path, before=self._rows, **{**self._options, **options})
         self._rows = editor.archive
         return editor
 

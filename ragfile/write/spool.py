@@ -10,22 +10,31 @@ from ragfile.ground import system
 
 COPY = 1 << 20  # bytes of a block that blocks() yields
 SMALL = 1 << 20  # bytes of a spool or pile that stay in memory
+IN_MEMORY = ""  # in place of a folder: for plain bytes of encrypted files, which never reach a disk
 
 
 class Spool:
-    """Bytes in memory while they are few, else in an unnamed temporary file next to the written file."""
+    """Bytes in memory while they are few, else in an unnamed temporary file next to the written file.
+
+    In the place of a folder, IN_MEMORY keeps all of them in memory.
+    """
 
     def __init__(self, folder: str) -> None:
         self._few = bytearray()
         self._opened: BinaryIO | None = None
         self._clean, self.folder = True, folder
+        self._stays = folder == IN_MEMORY and not system.has_memory_files()
         self.size = 0
 
     @property
     def _file(self) -> BinaryIO:
         """The temporary file, made on first use from the bytes in memory."""
         if self._opened is None:
-            self._opened = system.unnamed_file(self.folder, buffering=COPY)
+            self._opened = (
+                system.memory_file(buffering=COPY)
+                if self.folder == IN_MEMORY
+                else system.unnamed_file(self.folder, buffering=COPY)
+            )
             self._opened.write(self._few)
             self._few, self._clean = bytearray(), False
         return self._opened
@@ -34,7 +43,7 @@ class Spool:
         """Append data, and return its offset."""
         at = self.size
         self.size += len(data)
-        if self._opened is None and self.size <= SMALL:
+        if self._opened is None and (self.size <= SMALL or self._stays):
             self._few += data
             return at
         try:
@@ -46,6 +55,11 @@ class Spool:
 
     def put(self, at: int, data: bytes | memoryview) -> None:
         """Write data at an offset, in a spool without append()."""
+        if self._stays:
+            self._few.extend(bytes(max(at + len(data) - len(self._few), 0)))
+            self._few[at : at + len(data)] = data
+            self.size = len(self._few)
+            return
         self._flush()
         try:
             system.write_at(self._file.fileno(), data, at)

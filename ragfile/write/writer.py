@@ -30,6 +30,7 @@ from ragfile.file.config import (
 )
 from ragfile.ground.atomic_replace import spare_unless_ragfile
 from ragfile.ground.call_site import stack_level
+from ragfile.ground.encryption_keys import KeyChoice, new_keys
 from ragfile.ground.urls import local_file
 from ragfile.ingest.analysis import Analysis
 from ragfile.ingest.chunker import Policy, split
@@ -78,10 +79,12 @@ class Writer(Transaction):
         portable: bool = False, spec: str | None = None, created: int | None = None,
         config: Metadata | None = None, embedding_cache: StrPath | bool | None = None,
         parity: int = 0, clusters: bool | int | None = None, keep: int | str | None = None,
+        key: KeyChoice = None,
     ) -> None:  # fmt: skip
         """Start a new file; `create()` describes the options."""
         path = local_file(path)
-        spare_unless_ragfile(path)
+        refuse_plain_copies(key, parity, embedding_cache)
+        spare_unless_ragfile(path, key not in (None, False))
         if metric not in METRICS:
             raise ValueError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")
         if precision not in (16, 32):
@@ -101,7 +104,7 @@ class Writer(Transaction):
         if dim is None and self.embedder is not None:
             dim = self.embedder.model.dims
         self.draft = Draft(
-            _core.FileWriter.create(path), record, dim=dim, analysis=analysis, created=created,
+            _core.FileWriter.create(path, new_keys(key)), record, dim=dim, analysis=analysis, created=created,
             embed=no_vectors if self.embedder is None else self._embed,
         )  # fmt: skip
 
@@ -192,6 +195,18 @@ class Writer(Transaction):
             self.discard()
 
 
+def refuse_plain_copies(
+    key: KeyChoice, parity: int, embedding_cache: StrPath | bool | None
+) -> None:  # fmt: skip
+    """Raise ValueError for options that an encrypted file does not have."""
+    if key is None or key is False:
+        return
+    if parity:
+        raise ValueError("an encrypted file has no parity: leave out parity=, or keep a copy")
+    if embedding_cache:
+        raise ValueError("an embedding cache is not encrypted: leave out embedding_cache=")
+
+
 def check_layout(layout: str | None) -> None:
     """Raise ValueError for an unknown layout."""
     if layout not in (None, "default", "web"):
@@ -223,7 +238,7 @@ def create(
     analysis: Analysis | None = PAGES, portable: bool = False, spec: str | None = None,
     created: int | None = None, config: Metadata | None = None,
     embedding_cache: StrPath | bool | None = None, parity: int = 0, clusters: bool | int | None = None,
-    keep: int | str | None = None,
+    keep: int | str | None = None, key: KeyChoice = None,
 ) -> Writer:  # fmt: skip
     """Start a new file, which appears under its name when the `with` block ends without an error.
 
@@ -249,6 +264,8 @@ def create(
             number of rows. Defaults to none.
         keep: The generations that edits keep: a number of the newest, a date, or `"all"`; see
             `edit()`. Defaults to the newest alone.
+        key: Encrypts the file: 32 bytes, the path of a key file, or a function that returns one of
+            them; True takes the key of the environment. Defaults to a plain file.
 
     Returns:
         A writer, to be used in a `with` block.
@@ -260,5 +277,5 @@ def create(
     return Writer(
         path, dim=dim, metric=metric, precision=precision, embedder=embedder, chunking=chunking,
         analysis=analysis, portable=portable, spec=spec, created=created, config=config,
-        embedding_cache=embedding_cache, parity=parity, clusters=clusters, keep=keep,
+        embedding_cache=embedding_cache, parity=parity, clusters=clusters, keep=keep, key=key,
     )  # fmt: skip

@@ -56,6 +56,20 @@ def signed(path: Path) -> str:
     return made.signer
 
 
+def encrypted(path: Path) -> int:
+    key = bytes(32)
+    ragfile.build([ragfile.Document(id="a", text="Pods live long.")], path, key=key)
+    with ragfile.open(path, key=lambda: key) as rf, ragfile.edit(path, key=key) as writer:
+        assert rf.search("pods")
+        writer.delete(["a"])
+    with ragfile.using_key(key):
+        ragfile.compact(path)
+    try:
+        return ragfile.rekey(path, key=key, add=b"1" * 32, remove=key)
+    except ragfile.EncryptionError:
+        return 0
+
+
 # ---------------------------------------------------------------------------------------------- building and asking
 
 

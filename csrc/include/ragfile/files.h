@@ -4,6 +4,10 @@
 
 #include "ragfile/status.h"
 
+struct rag_cipher;
+struct rag_crypt_header;
+struct rag_plain;
+
 /* A file mapped for reading. After rag_map_stat, only its size and identity: bytes is NULL. */
 struct rag_map {
     const uint8_t *bytes;
@@ -21,6 +25,10 @@ enum rag_status rag_map_descriptor(int fd, struct rag_map *map, struct rag_fault
 enum rag_status rag_map_exchange(int fd, const struct rag_map *map, struct rag_fault *fault);
 void rag_map_close(struct rag_map *map);
 
+/* Private memory of zeros, which takes no room before it is used. map->bytes may be cast to
+ * non-const. */
+enum rag_status rag_map_memory(uint64_t size, struct rag_map *map, struct rag_fault *fault);
+
 /* A writable private copy of a file, at least `room` bytes long and zero after the file's end.
  * Only written pages use memory. map->bytes may be cast to non-const. */
 enum rag_status rag_map_copy(const char *path, uint64_t room, struct rag_map *map,
@@ -35,6 +43,11 @@ enum rag_status rag_file_write(struct rag_file *file, uint64_t at, const void *b
                                struct rag_fault *fault);
 enum rag_status rag_file_truncate(struct rag_file *file, uint64_t size, struct rag_fault *fault);
 enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct rag_fault *fault);
+
+/* Encrypts what is written to a new file from now on, before anything is. The file's header gets
+ * the given key slots. */
+enum rag_status rag_file_encrypt(struct rag_file *file, const struct rag_cipher *cipher,
+                                 const struct rag_crypt_header *slots, struct rag_fault *fault);
 
 /* Syncs the file and renames it to its final name. replace_own: the caller holds the lock of the
  * replaced file. */

@@ -11,6 +11,7 @@
 struct rag_piece {
     uint64_t at, size, hash;
     bool hashed;
+    bool lenient; /* looked at, and checked by hashes of its own: damage is no error */
 };
 
 struct rag_want;
@@ -32,6 +33,7 @@ struct rag_source {
                              bool cached, struct rag_fault *fault);
     void *context;
     bool kept;
+    bool is_near; /* fetching is cheap, so an open may look at the whole file */
     enum rag_status (*hold)(void *context, const struct rag_want *wants, size_t count,
                             struct rag_fault *fault);
     const uint8_t *(*lend)(void *context, const struct rag_guard *guard, uint64_t at);

@@ -25,6 +25,7 @@ enum rag_status {
     RAG_MEMORY,      /* no memory */
     RAG_OS,          /* a system call failed: os_error holds errno */
     RAG_SOURCE,      /* a source failed to fetch bytes: at is its own error number */
+    RAG_KEY,         /* the file is encrypted, and no given key opens it */
     RAG_STATUS_COUNT
 };
 

@@ -2,6 +2,7 @@
 #ifndef RAGFILE_WRITER_H
 #define RAGFILE_WRITER_H
 
+#include "ragfile/encryption.h"
 #include "ragfile/files.h"
 
 struct rag_reader;
@@ -14,14 +15,22 @@ struct rag_writer;
 enum rag_status rag_writer_create(const char *path, struct rag_writer **writer,
                                   struct rag_fault *fault);
 
-/* Starts the next commit of an existing file. Takes the writer's lock, as rag_file_edit does,
- * and opens the newest commit. */
-enum rag_status rag_writer_edit(const char *path, const struct rag_wait *wait,
-                                struct rag_writer **writer, struct rag_fault *fault);
+/* The same for an encrypted file, with the key slots of a header. The cipher has the data key. */
+enum rag_status rag_writer_create_encrypted(const char *path, const struct rag_cipher *cipher,
+                                            const struct rag_crypt_header *slots,
+                                            struct rag_writer **writer, struct rag_fault *fault);
 
-/* Transfer ownership of the reader of that commit and of its map. Close the reader first. */
+/* Starts the next commit of an existing file. Takes the writer's lock, as rag_file_edit does,
+ * and opens the newest commit. The cipher unlocks an encrypted file; it may be NULL. */
+enum rag_status rag_writer_edit(const char *path, const struct rag_wait *wait,
+                                const struct rag_cipher *cipher, struct rag_writer **writer,
+                                struct rag_fault *fault);
+
+/* Transfer ownership of the reader of that commit and of its map. Close the reader first. An
+ * encrypted file's map has the outer bytes, and *plain, which must be closed before the map, the
+ * inner ones; a plain file has none. */
 struct rag_reader *rag_writer_take_reader(struct rag_writer *writer);
-struct rag_map rag_writer_take_map(struct rag_writer *writer);
+struct rag_map rag_writer_take_map(struct rag_writer *writer, struct rag_plain **plain);
 
 /* Starts a compacted copy, which replaces the file that `editor` has locked. */
 enum rag_status rag_writer_replace(struct rag_writer *editor, struct rag_writer **writer,

@@ -89,7 +89,7 @@ static void misuse_writer(void) {
 /* Inconsistent deletions: a bitmap of another size, or of another count. */
 static void misuse_tombs(size_t size, uint64_t items) {
     struct rag_writer *w;
-    MUST(rag_writer_edit(path, NULL, &w, NULL) == RAG_OK);
+    MUST(rag_writer_edit(path, NULL, NULL, &w, NULL) == RAG_OK);
     MUST(rag_writer_rows(w, 1, 3, 2, NULL) == RAG_OK);
     put(w, TOMBS_NAME, 1, size, items);
     REFUSED(RAG_ARGUMENT, rag_writer_commit(w, 1, "", 0, f));
@@ -100,7 +100,7 @@ static void misuse_tombs(size_t size, uint64_t items) {
 static void too_many_segments(void) {
     struct rag_writer *w;
     uint32_t segment = 0;
-    MUST(rag_writer_edit(path, NULL, &w, NULL) == RAG_OK);
+    MUST(rag_writer_edit(path, NULL, NULL, &w, NULL) == RAG_OK);
     for (uint32_t i = 1; i < SEGMENTS_MAX; i++) {
         MUST(rag_writer_segment(w, &segment, NULL) == RAG_OK && segment == i + 1);
         MUST(rag_writer_rows(w, segment, 1, 1, NULL) == RAG_OK);
@@ -144,7 +144,7 @@ static void write_in_child(const char *folder) {
     snprintf(name, sizeof name, "%s/parents", folder);
     MUST(rag_file_create(name, &file, NULL) == RAG_OK);
     MUST(rag_file_write(file, 0, "one", 3, NULL) == RAG_OK);
-    MUST(rag_writer_edit(path, NULL, &w, NULL) == RAG_OK);
+    MUST(rag_writer_edit(path, NULL, NULL, &w, NULL) == RAG_OK);
     const pid_t child = fork();
     if (child == 0) {
         uint64_t at;

@@ -126,7 +126,7 @@ static enum rag_status run_create(bool careless) {
 static enum rag_status run_edit(bool careless) {
     struct rag_writer *w = NULL;
     struct rag_fault fault;
-    enum rag_status status = rag_writer_edit(path, NULL, &w, &fault);
+    enum rag_status status = rag_writer_edit(path, NULL, NULL, &w, &fault);
     if (status != RAG_OK) return status;
     status = fill(w, careless);
     rag_writer_discard(w);
@@ -136,7 +136,7 @@ static enum rag_status run_edit(bool careless) {
 static enum rag_status run_replace(bool careless) {
     struct rag_writer *editor = NULL, *w = NULL;
     struct rag_fault fault;
-    enum rag_status status = rag_writer_edit(path, NULL, &editor, &fault);
+    enum rag_status status = rag_writer_edit(path, NULL, NULL, &editor, &fault);
     if (status != RAG_OK) return status;
     status = rag_writer_replace(editor, &w, &fault);
     if (status == RAG_OK) {

@@ -86,6 +86,10 @@ if TYPE_CHECKING:
 )  # fmt: skip
 @clusters_option
 @keep_option
+@click.option(
+    "--encrypt", is_flag=True,
+    help="Encrypt the file with the key of --key-file, which implies this, or of the environment.",
+)  # fmt: skip
 @click.option("--dedupe", is_flag=True, help="Skip files identical to an earlier one.")
 @click.option(
     "--jobs", type=click.IntRange(min=1), default=1, show_default=True,
@@ -131,6 +135,7 @@ def build(
     parity: int,
     clusters: bool | int | None,
     keep: int | str | None,
+    encrypt: bool,
     dedupe: bool,
     jobs: int,
     no_resume: bool,
@@ -162,6 +167,8 @@ def build(
     if keep_originals and "executor" in more:
         raise click.UsageError("--keep-originals is for a file, not for a dataset")
     more |= {"keep_originals": True} if keep_originals else {}
+    if encrypt or click.get_current_context().meta["ragfile.key_file"]:
+        more |= _encryption(more)
     report = build_file(
         named, out, **more, **_analysis(language, no_positions), embedder=embedder, chunking=chunking, tags=tags,
         precision=16 if precision == "16" else 32, dedupe=dedupe,
@@ -183,6 +190,13 @@ def build(
         )
         report_sources(report)
     exit_incomplete(report)
+
+
+def _encryption(more: dict[str, Any]) -> dict[str, Any]:
+    """Return the option that encrypts a build."""
+    if "executor" in more:
+        raise click.UsageError("--encrypt is for a file, not for a dataset")
+    return {"key": True}
 
 
 def _analysis(language: str | None, no_positions: bool) -> dict[str, Any]:

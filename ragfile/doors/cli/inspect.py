@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from typing import TYPE_CHECKING, Any, cast
 
@@ -58,6 +59,8 @@ def info(
         return _show_plugins(as_json)
     if file is None:
         raise click.UsageError("name a file, or pass --plugins")
+    if not over and (sealed := _without_key(file)) is not None:
+        return emit(sealed) if as_json else _show_facts(sealed)
     opening: dict[str, Any] = {"dim": dim, "generation": generation, "cache": cache}
     layered = [*over, file]
     with cast(
@@ -71,6 +74,28 @@ def info(
         shown = _sync_advice(value, file, root) if name == "sources" else _fact(name, value)
         if shown not in (None, "", 0, False) or name in ("chunks", "documents"):
             click.echo(f"{name.replace('_', ' '):>16}  {shown}")
+
+
+def _without_key(file: str) -> dict[str, Any] | None:
+    """Return what an encrypted file shows without a key; None for other files, or with a key."""
+    from ragfile import _core
+    from ragfile.ground.encryption_keys import has_key
+
+    if is_remote(file) or not os.path.isfile(file) or has_key():
+        return None
+    found = _core.Map(file)
+    if not found.is_encrypted:
+        return None
+    header = _core.encryption_header(found, file)
+    return {
+        "path": file, "format": "1.0, encrypted", "cipher": "AES-256-GCM", "size": len(found),
+        "keys": len(header["slots"]), "advice": "--key-file shows the rest",
+    }  # fmt: skip
+
+
+def _show_facts(facts: dict[str, Any]) -> None:
+    for name, value in facts.items():
+        click.echo(f"{name.replace('_', ' '):>16}  {_fact(name, value)}")
 
 
 def _show_plugins(as_json: bool) -> None:

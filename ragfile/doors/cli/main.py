@@ -18,7 +18,7 @@ from click.shell_completion import CompletionItem
 
 from ragfile import __version__
 from ragfile.doors.cli.failures import failed, warned
-from ragfile.doors.cli.options import offline_option
+from ragfile.doors.cli.options import offline_option, with_key_file
 from ragfile.ground import system
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ class Doors(click.Group):
         "mcp": ("mcp", "mcp_command"),
         "memory": ("memory", "memory_command"),
         "pull": ("pull", "pull_command"),
+        "rekey": ("rekey", "rekey"),
         "repair": ("repair", "repair_command"),
         "search": ("search", "search"),
         "serve": ("serve", "serve_command"),
@@ -79,6 +80,7 @@ class Doors(click.Group):
         "memory": "Remember statements, and recall what holds.",
         "pull": "Update FILE from a URL.",
         "reindex": "Chunk and embed stale documents again.",
+        "rekey": "Change the keys of an encrypted file.",
         "repair": "Restore damaged bytes, bit for bit.",
         "search": "Find the passages that answer a question.",
         "serve": "Serve files over HTTP, with a search page.",
@@ -91,6 +93,8 @@ class Doors(click.Group):
         "unpack": "Write the files of a RAGFile to a new folder, byte for byte.",
         "verify": "Check every byte of a file against its checksums.",
     }
+
+    WITHOUT_FILES = ("cache", "completion", "keys")
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(self.PLACES)
@@ -106,7 +110,7 @@ class Doors(click.Group):
         command: click.Command = getattr(
             importlib.import_module(f"ragfile.doors.cli.{module}"), name
         )
-        return command
+        return command if cmd_name in self.WITHOUT_FILES else with_key_file(command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

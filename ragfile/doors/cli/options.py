@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from ragfile.ground.encryption_keys import FILE as KEY_FILE
+from ragfile.ground.encryption_keys import KEY
 from ragfile.ground.json_values import is_object
 from ragfile.ground.lock_patience import VARIABLE as WAIT
 from ragfile.ground.offline import VARIABLE as OFFLINE
@@ -53,6 +55,25 @@ def offline_option(command: Command) -> Command:
 def _go_offline(_: click.Context, __: click.Parameter, asked: bool) -> None:
     if asked:
         os.environ[OFFLINE] = "1"
+
+
+def with_key_file(command: click.Command) -> click.Command:
+    """Add --key-file, which sets RAGFILE_KEY_FILE for the whole process, to a command."""
+    if not any(parameter.name == "key_file" for parameter in command.params):
+        last = next((i for i, p in enumerate(command.params) if p.name == "as_json"), None)
+        option = click.Option(
+            ["--key-file"], type=FilePath(), metavar="FILE", expose_value=False,
+            callback=_set_key_file, help="Key of encrypted files.  [env: RAGFILE_KEY_FILE]",
+        )  # fmt: skip
+        command.params.insert(len(command.params) if last is None else last, option)
+    return command
+
+
+def _set_key_file(context: click.Context, _: click.Parameter, path: str | None) -> None:
+    if path is not None:
+        os.environ[KEY_FILE] = path
+        os.environ.pop(KEY, None)
+    context.meta["ragfile.key_file"] = path
 
 
 def wait_option(command: Command) -> Command:

@@ -25,6 +25,7 @@ FOREIGN = {
     b"SQLite format 3": "an SQLite database",
     b"\xd0\xcf\x11\xe0": "an old Office document (doc, xls, ppt)",
     b"RAGFILE": "a RAGFile",
+    b"RAGCRYPT": "an encrypted RAGFile",
     b"wOF": "a font",
     b"OggS": "Ogg media",
     b"ID3": "MP3 audio",
