@@ -75,7 +75,7 @@ def written(log):
     hexed = re.compile(rb'"((?:\\x[0-9a-f]{2})*)"')
     with open(log, "rb") as file:
         for line in file:
-            number, _, call = line.partition(b" ")
+            _number, _, call = line.partition(b" ")
             call = call.strip()
             result = call.rsplit(b" = ", 1)[-1].split()[0] if b" = " in call else b""
             name, _, rest = call.partition(b"(")
