@@ -6,6 +6,7 @@ document, and deleting its original makes it the upload that is indexed.
 
 from __future__ import annotations
 
+import contextlib
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Any
 
@@ -34,10 +35,16 @@ def replace_files(service: Service, call: Call) -> dict[str, Any]:
 def _accepted(service: Service, call: Call, *, is_replacing: bool) -> dict[str, Any]:
     """Queue the files of a request; the field `replace` overrides the method."""
     received: Received = call.body
-    for upload in received.uploads:
-        upload.replace = is_replacing if received.replace is None else received.replace
-        upload.request_id = call.request_id
-        _accept(service, upload, dedupe=received.dedupe)
+    try:
+        for upload in received.uploads:
+            upload.replace = is_replacing if received.replace is None else received.replace
+            upload.request_id = call.request_id
+            _accept(service, upload, dedupe=received.dedupe)
+    except OSError:  # the client learns that nothing was taken
+        for upload in received.uploads:
+            with contextlib.suppress(OSError):
+                service.uploads.remove(upload)
+        raise
     service.write_soon(call.path["c"])
     return {"files": [_shown(service, upload) for upload in received.uploads]}
 

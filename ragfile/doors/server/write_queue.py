@@ -241,15 +241,37 @@ def index(service: Service, collection: str) -> None:
     another worker together with the others.
     """
     while taken := service.queue.take(collection):
-        waiting = [upload for upload in taken if _is_queued(service, upload)]
-        new = [upload for upload in waiting if not upload.attempts]
-        groups = [new, *([upload] for upload in waiting if upload.attempts)]
-        while groups:
-            group = groups.pop(0)
-            if group and not _index_together(service, collection, group):
-                for upload in (upload for rest in groups for upload in rest):
-                    service.queue.put(upload)
-                return
+        try:
+            is_done = _index_taken(service, collection, taken)
+        except OSError as error:  # a state cannot be read or written; the next attempt sees which
+            log.warning("uploads to %s wait: %s", collection, error)
+            for upload in taken:
+                upload.attempts, upload.retries = 0, upload.retries + 1
+                service.queue.put(upload)
+            _try_later(service, collection, taken)
+            return
+        if not is_done:
+            return
+
+
+def _index_taken(service: Service, collection: str, taken: Sequence[Upload]) -> bool:
+    """Index uploads that are still queued; return False if some are to be tried again later."""
+    waiting = [upload for upload in taken if _is_queued(service, upload)]
+    new = [upload for upload in waiting if not upload.attempts]
+    groups = [new, *([upload] for upload in waiting if upload.attempts)]
+    while groups:
+        group = groups.pop(0)
+        if group and not _index_together(service, collection, group):
+            for upload in (upload for rest in groups for upload in rest):
+                service.queue.put(upload)
+            return False
+    return True
+
+
+def _try_later(service: Service, collection: str, waiting: Sequence[Upload]) -> None:
+    """Schedule another attempt, the later the more often it failed."""
+    most = max(upload.retries for upload in waiting)
+    service.write_later(collection, min(FIRST_WAIT * 2 ** min(most, 20), LONGEST_WAIT))
 
 
 def _index_together(service: Service, collection: str, waiting: Sequence[Upload]) -> bool:
@@ -288,8 +310,7 @@ def _failed(
         if passes:
             service.queue.put(upload)
     if passes:
-        most = max(upload.retries for upload in waiting)
-        service.write_later(collection, min(FIRST_WAIT * 2 ** min(most, 20), LONGEST_WAIT))
+        _try_later(service, collection, waiting)
     return not passes
 
 

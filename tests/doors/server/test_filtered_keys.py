@@ -13,7 +13,6 @@ import sys
 import pytest
 from doors.server.conftest import until
 from servers.chat_servers import Server as ChatServer
-from starlette.testclient import TestClient
 
 import ragfile
 from ragfile.doors.mcp import connector, tools
@@ -23,6 +22,8 @@ from ragfile.doors.server.endpoints import operations
 from ragfile.doors.server.keys import KeyFile
 from ragfile.doors.server.restricted_service import RestrictedCollections
 from ragfile.doors.server.settings import Settings
+
+TestClient = pytest.importorskip("starlette.testclient", reason="no extra server").TestClient
 
 MARK = (
     "zzq"  # in everything of a hidden document: id, source, text, tags, names and values of fields
