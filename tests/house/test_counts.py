@@ -8,11 +8,13 @@ import ast
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[2] / "ragfile"
+pytestmark = pytest.mark.xdist_group("parsed package")
 CEILINGS = {
     "unannotated functions": 0,
     "annotations that are Any": 49,
@@ -70,6 +72,7 @@ def counted(source: str) -> Counter[str]:
     )
 
 
+@cache
 def by_room() -> dict[str, Counter[str]]:
     """Count the modules at the top of the package, and each folder with all below it."""
     rooms: dict[str, Counter[str]] = defaultdict(Counter)

@@ -14,6 +14,7 @@ from collections import Counter
 import pytest
 from places import ROOT
 
+pytestmark = pytest.mark.xdist_group("prose")  # all texts are read once
 MARKS = {
     "what-clauses": r"\bwhat (?:is|are|was|were|it|they|a|an|the|he|she|we|you|this|that|there|has|have|had|can|"
     r"cannot|does|do|did|comes?|came|goes|stands?|makes?|made|others?|no|nobody|else)\b",

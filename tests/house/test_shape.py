@@ -9,6 +9,7 @@ from places import ROOT
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.shards.open_dataset import Dataset
 
+pytestmark = pytest.mark.xdist_group("parsed package")
 PACKAGE = ROOT / "ragfile"
 STOREYS = 2  # a class and its base
 MOST_MEMBERS = 43  # three for links, which are asked for as often as documents
@@ -26,11 +27,15 @@ THEIRS = {
 }
 
 
+@cache
 def modules():
+    """Return the name and the syntax tree of each module of the package."""
+    found = []
     for path in sorted(PACKAGE.rglob("*.py")):
         parts = path.relative_to(ROOT).with_suffix("").parts
         name = ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-        yield name, ast.parse(path.read_text())
+        found.append((name, ast.parse(path.read_text())))
+    return found
 
 
 @cache
