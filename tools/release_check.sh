@@ -25,6 +25,10 @@ step "source distribution and wheels"
 # shellcheck disable=SC2086 # words are arguments
 make -C tests wheels TESTS="${TESTS:-}"
 
+step "installs from an index on this machine"
+"$python" -m pip install -q uv pipx
+PATH=$PWD/.venv/bin:$PATH "$python" tools/rehearse_install.py dist/*manylinux*"$(uname -m)".whl
+
 step "wheel for Windows"
 "$python" tools/windows/build.py
 

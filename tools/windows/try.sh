@@ -11,7 +11,9 @@ set -euo pipefail
 cd "$(dirname "$0")/../.."
 PY=${PY:-.venv/bin/python}
 built=$PWD/build/windows
-export WINEPREFIX=$built/wine WINEDEBUG=-all PYTHONUTF8=1 PYTHONDONTWRITEBYTECODE=1
+# Not in the tree: Wine's drive z: is a link to /, and setuptools follows links when it looks for files.
+export WINEPREFIX=${WINEPREFIX:-${TMPDIR:-/tmp}/ragfile-wine-$(id -u)}
+export WINEDEBUG=-all PYTHONUTF8=1 PYTHONDONTWRITEBYTECODE=1
 
 if [ "$(uname -sm)" != "Linux x86_64" ]; then
     echo "left out: Wine runs these programs on x86-64 Linux alone"
