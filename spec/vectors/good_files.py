@@ -8,6 +8,7 @@ import struct
 import tempfile
 
 from pieces import (
+    LANGUAGES,
     File,
     Vector,
     column,
@@ -20,6 +21,7 @@ from pieces import (
     handmade,
     keys_section,
     keyword_section,
+    lexicon,
     lexicons,
     links,
     matrix,
@@ -677,6 +679,7 @@ def knowledge():
     yield "1-columns", Vector(file.bytes(), note, says_1(segments=[{"rows": 4}]))
     yield from fields_of_words()
     yield from placed_words()
+    yield from words_of_languages()
     yield from titled()
     pairs = [("c0000000000", "first"), ("c0000000001", "second-2")]
     at = 4096 + handmade.extent(len(keyword_section(pairs)(0)))
@@ -733,6 +736,28 @@ def fields_of_words():
         words = [{"field": None, "lengths": whole}, {"field": 1, "lengths": lengths[1]}]
         note = f"words of two fields, the second with lists of its own, in {len(rows)} rows"
         yield f"1-{name}", Vector(file.bytes(), note, says_1(segments=[{"words": words}]))
+
+
+def words_of_languages():
+    """The words of "The insurances and the café", "Die Versicherungen und das Café" and "保险 docker"."""
+    terms = {
+        "insur": [(0, 1)], "cafe": [(0, 1)], "de:versicher": [(1, 1)], "de:caf": [(1, 1)],
+        "保险": [(2, 1)], "保": [(2, 1)], "险": [(2, 1)], "docker": [(2, 1)],
+    }  # fmt: skip
+    postings, dictionary = lexicon([2, 2, 2], terms, "text:1", config=LANGUAGES)
+    sections = [
+        ("rag.postings", 1, 0, postings, 3), ("rag.terms", 1, 0, dictionary, 3),
+    ]  # fmt: skip
+    file = File().commit(sections, rows=[(1, 3, 3)])
+    words = {
+        "field": None,
+        "lengths": [2, 2, 2],
+        "terms": {term: [list(one) for one in rows] for term, rows in terms.items()},
+    }
+    note = (
+        "words by rag-words-3 and with the mark of their language, in English, German and Chinese"
+    )
+    yield "1-languages", Vector(file.bytes(), note, says_1(segments=[{"words": [words]}]))
 
 
 def placed_words():

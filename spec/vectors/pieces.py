@@ -360,12 +360,20 @@ def long_list(postings, norms):
     return head + bytes(most) + bytes(codes) + escapes
 
 
-def lexicon(lengths, terms, fields, stops=None):
+LANGUAGES = (
+    "analyzer=rag-words-3\nunicode=15.0.0\naccents=strip\nstemmer=english\nstop_words=english-1\n"
+    "languages=1\n"
+)
+
+
+def lexicon(lengths, terms, fields, stops=None, config=None):
     """(rag.postings, rag.terms) of the lengths of rows and {term: [(row, tf), …]}, with k1 1.2 and b 0.75.
 
     `stops` are the stop words of a lexicon with positions.
     """
-    config = "analyzer=rag-words-1\nunicode=15.0.0\naccents=keep\nstemmer=none\nstop_words=none\n"
+    config = config or (
+        "analyzer=rag-words-1\nunicode=15.0.0\naccents=keep\nstemmer=none\nstop_words=none\n"
+    )
     config = (config + f"fields={fields}\n").encode()
     if stops is not None:
         config = config.replace(b"=none\nf", b"==" + " ".join(sorted(stops)).encode() + b"\nf")
