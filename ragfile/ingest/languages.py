@@ -61,6 +61,11 @@ def languages() -> tuple[Language, ...]:
     )
 
 
+def language_of(text: str) -> str:
+    """Return the code of the language that a build finds for a text; "en" for any without rules, too."""
+    return languages()[_core.language_of(text)].code
+
+
 @cache
 def by_code() -> dict[str, Language]:
     """Return the languages that can be named, by code."""

@@ -74,3 +74,39 @@ def test_the_command_line_builds_for_a_language(tmp_path, capsys):
         main([*arguments, "--language", "xx"])
     assert ended.value.code != 0
     assert "no language 'xx'" in capsys.readouterr().err
+
+
+def test_the_command_line_builds_with_a_stemmer(tmp_path, capsys):
+    (tmp_path / "a.md").write_text("Namai ir sodai", "utf-8")
+    out = tmp_path / "kb.ragfile"
+    arguments = ["build", str(tmp_path / "a.md"), "-o", str(out), "--embedder", "none"]
+    with pytest.raises(SystemExit) as ended:
+        main([*arguments, "--stemmer", "lithuanian"])
+    assert ended.value.code == 0
+    with ragfile.open(out) as rf:
+        assert (rf.rows.analysis.stemmer, rf.rows.analysis.languages) == ("lithuanian", False)
+        assert rf.search("namas", mode="bm25")
+        assert rf.search("ir", mode="bm25")
+    for refused in (["--stemmer", "xx"], ["--stemmer", "german", "--language", "de"]):
+        with pytest.raises(SystemExit) as ended:
+            main([*arguments, *refused])
+        assert ended.value.code != 0
+    assert "--language has a stemmer" in capsys.readouterr().err
+
+
+def test_info_counts_the_languages_of_a_file(tmp_path, capsys):
+    texts = [
+        "Alle Versicherungen sind geprüft, und das ist nicht alles.",
+        "Der Vertrag ist gültig, wenn er von uns geprüft wird.",
+        "The insurances are checked, and all of them are open.",
+    ]
+    documents = [{"id": str(i), "text": text} for i, text in enumerate(texts)]
+    ragfile.build(documents, tmp_path / "kb.ragfile", embedder="none")
+    for more, wanted in (([], "languages  de 2, en 1"), (["--json"], '"de": 2')):
+        with pytest.raises(SystemExit) as ended:
+            main(["info", str(tmp_path / "kb.ragfile"), "--languages", *more])
+        assert ended.value.code == 0
+        assert wanted in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        main(["info", str(tmp_path / "kb.ragfile")])
+    assert "languages  " not in capsys.readouterr().out

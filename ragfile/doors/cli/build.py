@@ -61,6 +61,10 @@ if TYPE_CHECKING:
     help="Language of the texts, such as de: its stemmer and stop words.",
 )  # fmt: skip
 @click.option(
+    "--stemmer", metavar="NAME",
+    help="Stemmer of Snowball for all texts, such as lithuanian, or none; without stop words.",
+)  # fmt: skip
+@click.option(
     "--no-positions",
     is_flag=True,
     help="Leave the places of words out of the index: a smaller file, slower phrases.",
@@ -128,6 +132,7 @@ def build(
     embedder: str,
     chunking: str,
     language: str | None,
+    stemmer: str | None,
     no_positions: bool,
     tags: tuple[str, ...],
     precision: str,
@@ -170,7 +175,7 @@ def build(
     if encrypt or click.get_current_context().meta["ragfile.key_file"]:
         more |= _encryption(more)
     report = build_file(
-        named, out, **more, **_analysis(language, no_positions), embedder=embedder, chunking=chunking, tags=tags,
+        named, out, **more, **_analysis(language, stemmer, no_positions), embedder=embedder, chunking=chunking, tags=tags,
         precision=16 if precision == "16" else 32, dedupe=dedupe,
         resume=not no_resume, progress=bar.show, errors=errors, encoding=encoding,
         embedding_cache=embedding_cache, include=include, exclude=exclude, ignore=not no_ignore,
@@ -199,15 +204,22 @@ def _encryption(more: dict[str, Any]) -> dict[str, Any]:
     return {"key": True}
 
 
-def _analysis(language: str | None, no_positions: bool) -> dict[str, Any]:
-    """Return the analysis for --language and --no-positions as an option of a build, {} without them."""
-    if language is None and not no_positions:
+def _analysis(language: str | None, stemmer: str | None, no_positions: bool) -> dict[str, Any]:
+    """Return the analysis for the options of languages and positions as an option of a build, {} without them."""
+    if language is None and stemmer is None and not no_positions:
         return {}
+    if language is not None and stemmer is not None:
+        raise click.UsageError("--language has a stemmer: pass it or --stemmer")
     from dataclasses import replace
 
     from ragfile.ingest.analysis import PAGE_FIELDS, Analysis
 
-    found = Analysis(fields=PAGE_FIELDS) if language is None else Analysis.for_language(language)
+    if language is not None:
+        found = Analysis.for_language(language)
+    elif stemmer is not None:
+        found = Analysis(stemmer, "none", fields=PAGE_FIELDS, languages=False)
+    else:
+        found = Analysis(fields=PAGE_FIELDS)
     return {"analysis": replace(found, positions=not no_positions)}
 
 

@@ -34,6 +34,10 @@ if TYPE_CHECKING:
     "--root", envvar="RAGFILE_ROOT", metavar="FOLDER", type=FilePath(exists=True, file_okay=False),
     help="Compare the file with this folder, from which it was built.",
 )  # fmt: skip
+@click.option(
+    "--languages", is_flag=True,
+    help="Count the documents by language, which reads all texts.",
+)  # fmt: skip
 @dim_option
 @generation_option
 @over_option
@@ -43,6 +47,7 @@ def info(
     file: str | None,
     plugins: bool,
     root: str | None,
+    languages: bool,
     dim: int | None,
     generation: int,
     over: tuple[str, ...],
@@ -68,6 +73,8 @@ def info(
         open_file(layered, cache=cache) if over else open_file(file, **opening),
     ) as rf:
         facts: dict[str, Any] = {**rf.info, "sources": _sources(rf, root)}
+        if languages:
+            facts["languages"] = _languages(rf)
     if as_json:
         return emit(facts)
     for name, value in facts.items():
@@ -126,6 +133,20 @@ def _sources(rf: KnowledgeBase | PairFile, root: str | None) -> dict[str, int] |
     return source_state(rows, root)._asdict()
 
 
+def _languages(rf: KnowledgeBase | PairFile) -> dict[str, int] | None:
+    """Return the number of texts in each language, the commonest first; None for a file of 0.1.0."""
+    from ragfile.ingest.languages import language_of
+
+    if not hasattr(rf, "documents"):
+        return None
+    found: dict[str, int] = {}
+    for document in rf.documents():
+        if document.text:
+            code = language_of(document.text)
+            found[code] = found.get(code, 0) + 1
+    return dict(sorted(found.items(), key=lambda one: (-one[1], one[0])))
+
+
 def _sync_advice(state: dict[str, int] | None, file: str, root: str | None) -> str:
     """Format the state of the sources, with the command that follows them."""
     if state is None or root is None:
@@ -141,6 +162,8 @@ def _fact(name: str, value: Any) -> object:  # Any: JSON
         return readable(value)
     if name == "created" and value:
         return moment(value)
+    if name == "languages":
+        return ", ".join(f"{code} {count:,}" for code, count in (value or {}).items())
     if name == "layers":
         return ", ".join(layer["path"] for layer in value)
     if name == "signatures":
