@@ -1,11 +1,12 @@
 """Does `ask` without a model show the fact in its first block? 150 questions, each with its fact.
 
-    python bench/facts.py [--mixed] [--wrong]
+    python bench/facts.py [--second] [--mixed] [--wrong]
     python bench/facts.py --folder DOCS --questions facts/kubernetes.tsv
 
 The sources are this repository's docs/ and ragfile/, and the table, the German handbook and the
 three pages of facts/, of which a PDF is made: a file each, or with `--mixed` one file of all.
 facts/questions.tsv has a question a line: the source, the question, the fact, and for the table the item of the right row.
+With `--second`, 40 others: over spec/parts and tools/, a second table and a second German handbook.
 facts/kubernetes.tsv has 72 questions, each with its fact, about the documentation of Kubernetes.
 
 A first block ends with its first citation. It holds the fact if its characters are there, ignoring
@@ -75,6 +76,22 @@ def sources(folder: Path) -> None:
     (folder / "handbook.pdf").write_bytes(pdf((FACTS / "handbook.txt").read_text().split("\\f\n")))
 
 
+def second_sources(folder: Path) -> None:
+    """Write the sources of the second set into a folder."""
+    shutil.copytree(ROOT / "spec" / "parts", folder / "spec")
+    shutil.copytree(
+        ROOT / "tools", folder / "tools", ignore=shutil.ignore_patterns("website", "windows")
+    )
+    for name in ("elements.csv", "bibliothek.md"):
+        shutil.copy(FACTS / name, folder / name)
+
+
+SETS = {
+    "questions": (sources, ("docs", "ragfile", "stock.csv", "handbook.pdf", "werkstatt.md")),
+    "second": (second_sources, ("spec", "tools", "elements.csv", "bibliothek.md")),
+}
+
+
 def plain(text: str) -> str:
     """Return a text without white space and marks, for comparison."""
     return MARKUP.sub("", text).lower()
@@ -94,7 +111,7 @@ def judge(rf, answer, fact: str, item: str = "") -> Counter:
     found["right"] = plain(fact) in plain(block) and (not item or item in block)
     found["whole"] = plain(fact) in plain(answer.text)
     found["wrong row"] = (
-        bool(re.findall(r"item: K-\d+", block)) and bool(item) and item not in block
+        bool(re.findall(r"item: K-\d+|element: \w+", block)) and bool(item) and item not in block
     )
     found["altered"] = not is_exact(block, texts)
     return found
@@ -106,9 +123,8 @@ def is_exact(block: str, texts: list[str]) -> bool:
     return all(word in words for word in WORD.findall(block))
 
 
-def files(folder: Path, is_mixed: bool) -> dict[str, Path]:
+def files(folder: Path, parts: tuple[str, ...], is_mixed: bool) -> dict[str, Path]:
     """Build a file for each kind of source, or one of all; return the file of each source's first part."""
-    parts = ("docs", "ragfile", "stock.csv", "handbook.pdf", "werkstatt.md")
     built = {part: folder / f"{'all' if is_mixed else part}.ragfile" for part in parts}
     for part, path in built.items():
         if not path.exists():
@@ -147,6 +163,7 @@ def main() -> int:
     parser.add_argument(
         "--wrong", action="store_true", help="list the questions without their fact"
     )
+    parser.add_argument("--second", action="store_true", help="the second set of questions")
     parser.add_argument("--folder", help="other documents")
     parser.add_argument("--questions", help="a question and its fact a line, for --folder")
     options = parser.parse_args()
@@ -154,10 +171,12 @@ def main() -> int:
         return over(options)
     by_kind: dict[str, Counter] = {}
     with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
-        sources(Path(folder, "sources"))
-        paths = files(Path(folder), options.mixed)
+        name = "second" if options.second else "questions"
+        write, parts = SETS[name]
+        write(Path(folder, "sources"))
+        paths = files(Path(folder), parts, options.mixed)
         opened = {part: stack.enter_context(ragfile.open(path)) for part, path in paths.items()}
-        for line in (FACTS / "questions.tsv").read_text(encoding="utf-8").splitlines():
+        for line in (FACTS / f"{name}.tsv").read_text(encoding="utf-8").splitlines():
             source, question, fact, *item = line.split("\t")
             part = source.split("/")[0]
             answer = opened[part].ask(question)

@@ -89,6 +89,14 @@ def _language(one):
     )
 
 
+def _asked(one):
+    """Return the words that claim nothing in a question of a language, and those that mark one."""
+    words = set((one["stop"] + " " + one["further"]).split()) - set(one.get("claims", "").split())
+    listed = (" ".join(sorted(some, key=str.encode)) for some in (words, one["asks"].split()))
+    first, second = (_strings(text, 5) for text in listed)
+    return f"    {{{first.lstrip()},\n{second}}},"
+
+
 def header(table):
     """Return the text of the header."""
     words = common_words(table)
@@ -97,6 +105,7 @@ def header(table):
         starts.append(len(pool))
         pool += bytes([len(word)]) + word
     entries = "\n".join(map(_language, table))
+    asked = "\n".join(map(_asked, table))
     return f"""/* language_table.h - the languages of `languages=1`, and their common words.
  *
  * {MADE} */
@@ -108,6 +117,11 @@ def header(table):
 /* clang-format off */
 static const struct rag_language languages[] = {{
 {entries}
+}};
+
+/* By number: words that claim nothing in a question, and words that mark one. */
+static const struct rag_question_words question_words[] = {{
+{asked}
 }};
 
 enum {{ LANGUAGES = {len(table)}, COMMON_SLOTS = {SLOTS}, COMMON_MOST = {max(map(len, words))} }};

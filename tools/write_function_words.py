@@ -12,7 +12,7 @@ from pinned import ROOT
 from ragfile.search import function_words
 
 PLACE = ROOT / "ragfile/doors/browser/function_words.js"
-HEAD = """/* Made by tools/write_function_words.py from ragfile/search/function_words.py: words that claim nothing, by language. */
+HEAD = """/* Made by tools/write_function_words.py from spec/languages.toml: words that claim nothing, by language. */
 
 """
 
@@ -20,15 +20,18 @@ HEAD = """/* Made by tools/write_function_words.py from ragfile/search/function_
 def made():
     """Return the text of the module."""
     lists = ",\n".join(
-        f"(\n{f' +{chr(10)}'.join(lines(words))}\n)" for words in function_words.BY_LANGUAGE
+        f"(\n{f' +{chr(10)}'.join(lines(of.empty))}\n)" for of in function_words.by_language()
     )
     pairs = " ".join(sorted(function_words.PAIRS))
-    amounts = " ".join(sorted(function_words.AMOUNTS))
+    amounts = ",\n".join(
+        f'  ["{how}", listed("{" ".join(sorted(following))}")]'
+        for how, following in function_words.AMOUNTS.items()
+    )
     return (
         f'{HEAD}const listed = (text) => new Set(text.split(" "));\n'
         f"export const BY_LANGUAGE = [\n{lists},\n].map(listed);\n"
         f'export const PAIRS = listed("{pairs}");\n'
-        f'export const AMOUNTS = listed("{amounts}");\n'
+        f"export const AMOUNTS = new Map([\n{amounts},\n]);\n"
     )
 
 

@@ -24,6 +24,10 @@ const struct rag_language *rag_language_at(size_t number) {
     return number < LANGUAGES ? &languages[number] : NULL;
 }
 
+const struct rag_question_words *rag_language_question_words(size_t number) {
+    return number < LANGUAGES ? &question_words[number] : NULL;
+}
+
 unsigned rag_language_rules(unsigned rules, size_t number) {
     const bool is_stripped = number == 0 || languages[number].accents == RAG_ACCENTS_STRIP;
     return is_stripped ? rules : rules & ~(unsigned)RAG_STRIP_ACCENTS;

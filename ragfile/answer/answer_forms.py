@@ -13,7 +13,11 @@ if TYPE_CHECKING:
     from ragfile.search.blocks import Block
 
 Form = Literal["amount", "procedure", ""]
-_MANY = AMOUNTS | {"many", "much"}
+_HOW_MANY = (
+    "combien cuánta cuántas cuánto cuántos hoeveel ile kolik quanta quantas quante quanti quanto quantos wieviel "
+    "wieviele сколько"
+)
+_MANY = frozenset(_HOW_MANY.split())
 _DOING = frozenset(("do", "can", "could", "to", "should", "would", "must"))
 _SIZES = frozenset(("maximum", "minimum", "max", "min", "limit", "size", "number", "percentage"))
 _NUMBER = re.compile(r"(?<![\w.])\d")
@@ -25,11 +29,11 @@ def wanted_form(question: str) -> Form:
     """Return the form that the answer to a question has, or "" if any will do."""
     asked = words(question)
     for how, word in pairwise(asked):
-        if how == "how" and word in _MANY:
+        if word in AMOUNTS.get(how, ()):
             return "amount"
         if how == "how" and word in _DOING:
             return "procedure"
-    return "amount" if not _SIZES.isdisjoint(asked) else ""
+    return "amount" if not (_SIZES | _MANY).isdisjoint(asked) else ""
 
 
 def has_form(form: Form, block: Block, passage: str) -> bool:

@@ -19,8 +19,9 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 from ragfile.ingest.analysis import stemmer
+from ragfile.ingest.languages import languages
 from ragfile.records import NUMBERED, Candidate, Hit
-from ragfile.search.function_words import ENGLISH
+from ragfile.search.function_words import by_language, likely_language
 from ragfile.text import sentences, words
 
 SUPPORT, JUDGED = 0.6, 3
@@ -273,8 +274,9 @@ def last_sentence(text: str) -> str:
 
 def best_sentence(claim: str, passage: str) -> tuple[int, int]:
     """Return the span of the sentence with most of a claim's content words, or of the whole passage if none has any."""
-    wanted, spans = content(claim), sentences(passage)
-    shares = [len(wanted & content(passage[start:end])) for start, end in spans]
+    number = likely_language(words(claim))
+    wanted, spans = content(claim, number), sentences(passage)
+    shares = [len(wanted & content(passage[start:end], number)) for start, end in spans]
     if not any(shares):
         return 0, len(passage)
     start, end = spans[shares.index(max(shares))]
@@ -284,10 +286,11 @@ def best_sentence(claim: str, passage: str) -> tuple[int, int]:
 # ----------------------------------------------------------------------------------- judgement ---
 
 
-def content(text: str) -> set[str]:
-    """Return the stems of the content words; numbers are judged separately."""
-    found = [word for word in words(text) if word not in ENGLISH and not word.isdecimal()]
-    return set(stemmer("english").stemWords(found))
+def content(text: str, number: int = 0) -> set[str]:
+    """Return the stems of the content words by the rules of a language; numbers are judged separately."""
+    empty = by_language()[number].empty
+    found = [word for word in words(text) if word not in empty and not word.isdecimal()]
+    return set(stemmer(languages()[number].stemmer).stemWords(found))
 
 
 def _numbers(text: str) -> set[str]:
@@ -304,12 +307,13 @@ def judged(
     found: list[Unsupported] = []
     for start, end, numbers in claims(text, citations):
         claim = _MARK.sub("", text[start:end])
-        wanted = content(claim)
+        number = likely_language(words(claim))
+        wanted = content(claim, number)
         stated = _numbers(claim)
         if len(wanted) + len(stated) < JUDGED or _DECLINED.search(claim):
             continue
         against = " ".join(by_number[number] for number in numbers or by_number)
-        support = len(wanted & content(against)) / len(wanted) if wanted else 1.0
+        support = len(wanted & content(against, number)) / len(wanted) if wanted else 1.0
         missing = sorted(stated - _numbers(against))
         if support < SUPPORT or missing:
             found.append(Unsupported(text[start:end], start, end, round(support, 3), missing))

@@ -59,6 +59,16 @@ def languages():
     return found
 
 
+def question_words():
+    """Return (words that claim nothing, words that mark a question) of each language, separated by spaces."""
+    cdef const rag_question_words *one = rag_language_question_words(0)
+    cdef list found = []
+    while one != NULL:
+        found.append((one.function_words.decode(), one.asking.decode()))
+        one = rag_language_question_words(len(found))
+    return found
+
+
 def language_of(text):
     """Return the number of the language of a document."""
     cdef list kept = []

@@ -7,7 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile import _core
 from ragfile.ingest.analysis import stemmer
-from ragfile.search.function_words import claims_nothing, function_words
+from ragfile.ingest.languages import languages
+from ragfile.search.function_words import (
+    PAIRS,
+    claims_nothing,
+    function_words,
+    likely_language,
+)
 from ragfile.text import words
 
 if TYPE_CHECKING:
@@ -18,6 +24,8 @@ if TYPE_CHECKING:
 
 _WORD = re.compile(r"[^\W_]+")
 FLOOR = 1.0  # of a weight, so that the common words of a small file count
+# In a question of so few words, one that no passage has weighs like the rarest ones, so that one of two is half.
+FEW = 2
 
 
 class TermPlace(NamedTuple):
@@ -82,8 +90,10 @@ def _places(lexicon: Dictionary, text: str, language: int, clusters: bool) -> li
 class QuestionTerms(NamedTuple):
     """The terms of a question, except words that claim nothing.
 
+    A word has a term in each language of the file, and counts once: a text has it if it has one of them.
+
     Attributes:
-        weights: The weight of each term: its rarity in the file.
+        weights: The weight of each term: the rarity of its word in the file.
         words: The word of each term in the question.
         places: A function that returns the places of all terms of a text.
         terms: A function that returns the terms of a text, those of its places; much faster.
@@ -95,14 +105,18 @@ class QuestionTerms(NamedTuple):
     terms: Callable[[str], set[str]]
 
     def held(self, text: str) -> set[str]:
-        """Return the question's terms in a text."""
+        """Return the question's terms in a text, with the others of their words."""
         if not self.weights:
             return set()
-        return self.terms(text) & self.weights.keys()
+        held = {self.words[term] for term in self.terms(text) & self.weights.keys()}
+        return {term for term, word in self.words.items() if word in held}
 
     def weight(self, terms: Iterable[str]) -> float:
-        """Return the sum of the weights of some terms."""
-        return sum(self.weights[term] for term in sorted(terms))
+        """Return the sum of the weights of the words of some terms."""
+        found: dict[str, float] = {}
+        for term in sorted(terms):
+            found.setdefault(self.words[term], self.weights[term])
+        return sum(found.values())
 
 
 def question_terms(rows: SearchedRows, question: str) -> QuestionTerms:
@@ -122,10 +136,14 @@ def question_terms(rows: SearchedRows, question: str) -> QuestionTerms:
 
 
 def _claims(question: str, places: list[TermPlace]) -> dict[str, str]:
-    """Return the terms of words that claim something, with their words."""
+    """Return the terms of words that claim something, with their words.
+
+    A pair of characters that shares one with a pair that claims nothing is across two words.
+    """
     without, found = function_words(question), dict[str, str]()
+    empty = {at for _, *span in places if question[slice(*span)] in PAIRS for at in range(*span)}
     for term, start, end in places:
-        if not claims_nothing(question[start:end], without):
+        if not (claims_nothing(question[start:end], without) or {start, end - 1} & empty):
             found.setdefault(term, question[start:end])
     return found
 
@@ -138,15 +156,19 @@ def _parts(places: list[TermPlace]) -> list[TermPlace]:
     ]  # fmt: skip
 
 
-def _weights(rows: SearchedRows, question: str, terms: Iterable[str]) -> dict[str, float]:
+def _weights(rows: SearchedRows, question: str, terms: dict[str, str]) -> dict[str, float]:
     statistics = rows.statistics_of(question)
+    least = 1 if len(set(terms.values())) <= FEW else 0
     df = statistics.df or {}
-    return {term: FLOOR + _core.bm25_idf(statistics.rows, df.get(term, 0)) for term in terms}
+    return {
+        term: FLOOR + _core.bm25_idf(statistics.rows, max(least, df.get(term, 0))) for term in terms
+    }
 
 
 def plain_terms(question: str) -> QuestionTerms:
-    """Return the English stems of a question's words, all of the same weight."""
-    stem, without = stemmer("english").stemWord, function_words(question)
+    """Return the stems of a question's words in its language, all of the same weight."""
+    language = languages()[likely_language(words(question))]
+    stem, without = stemmer(language.stemmer).stemWord, function_words(question)
 
     def places(text: str) -> list[TermPlace]:
         return [TermPlace(stem(m[0].lower()), m.start(), m.end()) for m in _WORD.finditer(text)]

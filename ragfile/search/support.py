@@ -96,13 +96,13 @@ class AskedQuestion:
 
     def support(self, hits: Sequence[Hit]) -> Support:
         """Return how much of the question the first hits have."""
-        terms = self.terms
+        terms, count = self.terms, len(set(self.terms.words.values()))
         held = [self.held(hit) for hit in hits[:LOOKED_AT]]
         whole = terms.weight(terms.weights) or 1.0
         share = max(map(terms.weight, held), default=0.0) / whole
         return Support(
-            share=share, needed=needed(self.question, len(terms.weights)),
-            missing=(*_words(terms, set(terms.weights).difference(*held)),), terms=len(terms.weights),
+            share=share, needed=needed(self.question, count),
+            missing=(*_words(terms, set(terms.weights).difference(*held)),), terms=count,
             is_near=self.is_embedded and self.nearness(hits) >= NEAR, strong=STRONG,
         )  # fmt: skip
 

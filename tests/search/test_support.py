@@ -95,10 +95,10 @@ def test_words_that_claim_nothing_are_those_of_the_questions_language(question, 
 
 
 @pytest.mark.parametrize(("question", "claimed"), [
-    ("如何安装软件包", {"何安", "安装", "装软", "软件", "件包"}),
-    ("什么是内核", {"是内", "内核"}),
+    ("如何安装软件包", {"安装", "装软", "软件", "件包"}),
+    ("什么是内核", {"内核"}),
     ("パスワードをどうすればよいですか", {"パス", "スワ", "ワー", "ード", "ドを"}),
-    ("네트워크 설정하기", {"네트", "트워", "워크", "설정", "정하"}),
+    ("네트워크 설정하기", {"네트", "트워", "워크", "설정"}),
     ("これはどうするのですか", set()),
 ])  # fmt: skip
 def test_pairs_that_only_ask_claim_nothing(tmp_path, question, claimed):

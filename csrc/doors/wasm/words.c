@@ -307,14 +307,15 @@ EXPORT(words_score) int words_score(const int64_t *rows, size_t count, float *sc
     return (int)status;
 }
 
-/* Write the weight of each of the query's terms: its rarity in the file (BM25's idf). */
-EXPORT(words_weights) int words_weights(double *weights) {
+/* Write the weight of each of the query's terms: its rarity in the file (BM25's idf), as if `least` rows
+ * had it if fewer have. */
+EXPORT(words_weights) int words_weights(double *weights, uint32_t least) {
     size_t count;
     enum rag_status status = bring_lists();
     if (status == RAG_OK) status = rag_lexicons_count(legs, leg_count, queries, 1, &fault);
     const struct rag_query_term *terms = rag_queries_terms(queries, 0, &count);
     for (size_t i = 0; i < count && status == RAG_OK; i++)
-        weights[i] = rag_bm25_idf(stats.rows, terms[i].df);
+        weights[i] = rag_bm25_idf(stats.rows, terms[i].df > least ? terms[i].df : least);
     return (int)status;
 }
 

@@ -14,6 +14,15 @@ struct rag_language {
     const char *stop_words; /* separated by spaces, in byte order */
 };
 
+/* Words of questions, separated by spaces, in byte order. */
+struct rag_question_words {
+    const char *function_words; /* that claim nothing */
+    const char *asking;         /* that mark a question */
+};
+
+/* NULL after the last language. */
+const struct rag_question_words *rag_language_question_words(size_t number);
+
 /* Language number 0 is English, with the rules of all texts whose language is not in the table.
  * NULL after the last language. */
 const struct rag_language *rag_language_at(size_t number);

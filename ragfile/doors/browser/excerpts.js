@@ -11,6 +11,8 @@ import { compareText, length } from "./text.js";
 const SIZE = 300; // code points
 const CODE_LINES = 8;
 const FLOOR = 1; // of a weight
+const FEW = 2; // words
+const WHOLE_WORD = 12; // what a word counts for the only language that lists it
 const CELL = /(?<!\\)\|/;
 const FENCE = /^[ \t]*(?:[\-*+]|\p{Nd}+[.\)])?[ \t]*(?:`{3,}|~{3,})[^\n]*$/u;
 const BULLET = /^([ \t]*)[-*+][ \t]+/;
@@ -50,14 +52,16 @@ const textOf = (block, passage) => block.spans.map((span) => passage.slice(...sp
 /** The index of the largest number, the first of equal ones. */
 const best = (weights) => weights.indexOf(weights.reduce((a, b) => Math.max(a, b)));
 
-/** The summed weights of the question's terms in a text. */
-function weight({ weights, places }, text) {
+/** The summed weights of the question's words in a text: a word has a term in each language. */
+function weight({ weights, words, places }, text) {
   if (!weights.size) return 0;
-  const held = new Set(places(text).map(({ term }) => term));
-  return [...held]
-    .filter((term) => weights.has(term))
-    .sort(compareText)
-    .reduce((sum, term) => sum + weights.get(term), 0);
+  const held = new Set(places(text).map(({ term }) => words.get(term)));
+  const byWord = new Map();
+  for (const term of [...weights.keys()].sort(compareText)) {
+    const word = words.get(term);
+    if (held.has(word) && !byWord.has(word)) byWord.set(word, weights.get(term));
+  }
+  return [...byWord.values()].reduce((sum, one) => sum + one, 0);
 }
 
 /** The excerpt of one block: rows whole, code by lines, text by sentences. */
@@ -155,14 +159,21 @@ function marksOf(text, { weights, places }) {
   return marks.map((mark) => mark.map((at) => length(text.slice(0, at))));
 }
 
-/** {weights, words} by term of a question, but for words that claim nothing; `rarity` is that of each in the file. */
+/** How many rows have a word at least, for its weight: one that no row has is as rare as the rarest if there are few. */
+export const leastRows = (words) => (new Set(words.values()).size <= FEW ? 1 : 0);
+
+/** {weights, words} by term of a question, but for words that claim nothing, and pairs of characters that share one with
+such a pair; `rarity` is that of each in the file. */
 export function termsOf(question, places, rarity) {
   const without = functionWords(question);
   const isWhole = (one) =>
     places.some((p) => one.start <= p.start && p.end <= one.end && !isSame(p, one));
   const [weights, words] = [new Map(), new Map()];
+  const pairs = places.filter(({ start, end }) => PAIRS.has(question.slice(start, end)));
+  const empty = new Set(pairs.flatMap(({ start, end }) => [start, end - 1]));
   for (const place of places) {
     const word = question.slice(place.start, place.end);
+    if (empty.has(place.start) || empty.has(place.end - 1)) continue;
     if (isWhole(place) || claimsNothing(word, without) || words.has(place.term)) continue;
     weights.set(place.term, FLOOR + (rarity.get(place.term) ?? 0));
     words.set(place.term, word);
@@ -172,11 +183,9 @@ export function termsOf(question, places, rarity) {
 
 /** The question's words that a passage and its header path do not have, in order. */
 export function missingOf(text, { headers }, { words, places }) {
-  const held = new Set(
-    places(typeof headers === "string" ? `${headers}\n${text}` : text).map(({ term }) => term),
-  );
-  const lacking = [...words].filter(([term]) => !held.has(term));
-  return [...new Set(lacking.map(([, word]) => word))];
+  const found = places(typeof headers === "string" ? `${headers}\n${text}` : text);
+  const held = new Set(found.map(({ term }) => words.get(term)));
+  return [...new Set(words.values())].filter((word) => !held.has(word));
 }
 
 /** Whether a word is in a list, or of hiragana alone: a particle or an ending. */
@@ -188,7 +197,11 @@ const isSame = (a, b) => a.start === b.start && a.end === b.end;
 /** The words that claim nothing in the language of a question. */
 function functionWords(question) {
   const asked = words(question);
-  const shared = BY_LANGUAGE.map((listed) => new Set(asked.filter((word) => listed.has(word))).size);
-  const amounts = asked.filter((word, i) => asked[i - 1] === "how" && AMOUNTS.has(word));
-  return new Set([...BY_LANGUAGE[best(shared)], ...PAIRS, ...amounts]);
+  const scores = BY_LANGUAGE.map(() => 0);
+  for (const word of new Set(asked)) {
+    const listing = BY_LANGUAGE.flatMap((listed, i) => (listed.has(word) ? [i] : []));
+    for (const i of listing) scores[i] += Math.floor(WHOLE_WORD / listing.length);
+  }
+  const amounts = asked.filter((word, i) => AMOUNTS.get(asked[i - 1])?.has(word));
+  return new Set([...BY_LANGUAGE[best(scores)], ...PAIRS, ...amounts]);
 }

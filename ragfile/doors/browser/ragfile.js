@@ -11,7 +11,7 @@ import { beside, fetched } from "./package_files.js";
 import { Question, atMost } from "./retrieval.js";
 import { ArgumentError, ModelError } from "./errors.js";
 import { maskOf } from "./filters.js";
-import { excerptLines, missingOf, termsOf } from "./excerpts.js";
+import { excerptLines, leastRows, missingOf, termsOf } from "./excerpts.js";
 import { decoded, encoded } from "./text.js";
 
 const MODEL = "potion-base-8M/1"; // the model shipped beside this file, if any
@@ -185,13 +185,15 @@ export class RagFile extends Archive {
     const places = (text, without = 0) =>
       byWord(readings.map((one) => read(text, one, without))).filter(({ term }) => term);
     await this.ask(question);
-    return { ...termsOf(question, places(question, CLUSTERS), await this.rarities()), places };
+    const asked = places(question, CLUSTERS);
+    const { words } = termsOf(question, asked, new Map());
+    return { ...termsOf(question, asked, await this.rarities(leastRows(words))), places };
   }
 
   // --------------------------------------------------------------------------------------- words ---
 
-  /** The rarity of each term of the question that was asked last. */
-  async rarities() {
+  /** The rarity of each term of the question that was asked last, as if at least so many rows had it. */
+  async rarities(least) {
     const { core } = this;
     const size = core.exports.words_terms(0, 0);
     const listed = await core.withRoom([size], (at) => {
@@ -200,7 +202,7 @@ export class RagFile extends Archive {
     });
     const terms = (decoded(listed) ?? "").split("\0").slice(0, -1);
     return core.withRoom([8 * terms.length], async (at) => {
-      await core.call("words_weights", at);
+      await core.call("words_weights", at, least);
       const weights = new Float64Array(core.exports.memory.buffer, at, terms.length);
       return new Map(terms.map((term, i) => [term, weights[i]]));
     });
