@@ -1,4 +1,4 @@
-"""How many excerpts still have markup? The best hit for 300 headings of a folder's pages.
+"""How many excerpts still have markup, and how many printed lines are right? The best hit for 300 headings of a folder.
 
     python bench/excerpts.py FOLDER [FOLDER ...] [--show]
 
@@ -34,18 +34,33 @@ def measured(folder, is_shown):
         kb = Path(place) / "kb.ragfile"
         ragfile.build([folder], kb)
         with ragfile.open(kb) as rf:
-            raw = total = 0
+            raw = total = right = printed = 0
             for question in questions(rf):
                 hits = rf.search(question, 1)
                 viewer = viewer_of(hits, question, rf.document)
                 for hit in hits:
-                    found = viewer.shown(hit.text, hit.metadata, hit.doc_id, hit.start).excerpt
+                    shown = viewer.shown(hit.text, hit.metadata, hit.doc_id, hit.start)
+                    found = shown.excerpt
+                    numbers = checked(Path(folder) / hit.source, hit.text[found.start :], shown)
+                    right, printed = right + sum(numbers), printed + len(numbers)
                     lines = [line.text for line in found.lines if line.at < 0]
                     faults = [line for line in lines if RAW.search(line)]
                     total, raw = total + 1, raw + bool(faults)
                     for line in faults if is_shown else []:
                         print(f"  {hit.id}: {line[:160]}")
-    print(f"{folder}: {raw} of {total} excerpts have markup ({raw / max(1, total):.1%})")
+    print(f"{folder}: {raw} of {total} excerpts have markup ({raw / max(1, total):.1%}),")
+    print(f"{right} of {printed} numbers of lines are right")
+
+
+def checked(path, text, shown):
+    """Return for each printed number of a line whether the line of the file is that one."""
+    if shown.lines is None:
+        return []
+    lines = path.read_text("utf-8").splitlines()
+    first = text.split("\n", 1)[0].strip()
+    numbered = zip(shown.excerpt.lines, shown.numbers, strict=True)
+    of_code = [line.text.strip() == lines[n - 1].strip() for line, n in numbered if n]
+    return [first in lines[shown.lines.first - 1], *of_code]
 
 
 def main():
