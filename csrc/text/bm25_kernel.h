@@ -15,12 +15,33 @@ static inline TARGET_CODE uint32_t TARGET(peak)(const uint16_t *sums) {
     return most;
 }
 
+/* The rows of a group that pass the filter. */
+static inline TARGET_CODE uint64_t TARGET(passing)(const struct rag_bm25_scan *scan,
+                                                   uint32_t group) {
+    return scan->where ? scan->where[group] : ~(uint64_t)0;
+}
+
+enum { TARGET(FEW) = 4 };
+
+/* The largest of a group's sums, of the rows that pass if these are few. */
+static inline TARGET_CODE uint16_t TARGET(peak_passing)(const struct rag_bm25_scan *scan,
+                                                        uint32_t group) {
+    const uint16_t *sums = scan->sums + (size_t)group * LEX_GROUP;
+    uint64_t rows = TARGET(passing)(scan, group);
+    uint16_t most = 0;
+    if (__builtin_popcountll(rows) > TARGET(FEW)) return TARGET(peak)(sums);
+    for (; rows; rows &= rows - 1) {
+        const uint16_t sum = sums[__builtin_ctzll(rows)];
+        most = sum > most ? sum : most;
+    }
+    return most;
+}
+
 static inline TARGET_CODE void TARGET(keep_rows)(struct rag_bm25_scan *scan, uint32_t group,
                                                  const uint16_t *sums, uint64_t rows) {
     struct rag_bm25_candidates *found = scan->found;
     if (group + 1 == scan->groups && scan->width % LEX_GROUP)
         rows &= ((uint64_t)1 << scan->width % LEX_GROUP) - 1;
-    if (scan->where) rows &= scan->where[group];
     for (; rows; rows &= rows - 1) {
         const uint32_t i = (uint32_t)__builtin_ctzll(rows);
         found->rows[found->count] = scan->first_row + group * LEX_GROUP + i;
@@ -32,7 +53,7 @@ static inline TARGET_CODE void TARGET(keep_rows)(struct rag_bm25_scan *scan, uin
 static inline TARGET_CODE void TARGET(visit_group)(struct rag_bm25_scan *scan, uint32_t group) {
     uint16_t sums[LEX_GROUP] __attribute__((aligned(64)));
     SUM_GROUP(sums, scan->sums + (size_t)group * LEX_GROUP, scan, group);
-    const uint64_t rows = ABOVE(sums, scan->found->threshold);
+    const uint64_t rows = ABOVE(sums, scan->found->threshold) & TARGET(passing)(scan, group);
     if (rows) TARGET(keep_rows)(scan, group, sums, rows);
 }
 
@@ -76,15 +97,11 @@ static TARGET_CODE void TARGET(add_sparse)(struct rag_bm25_scan *scan, bool trac
     }
 }
 
-/* Whether any row of a group passes the filter. */
-static inline TARGET_CODE bool TARGET(passes)(const struct rag_bm25_scan *scan, uint32_t group) {
-    return !scan->where || scan->where[group];
-}
-
 /* Without dense containers the sums are final: test and clear them in one pass. */
 static TARGET_CODE void TARGET(sweep_group)(struct rag_bm25_scan *scan, uint32_t group) {
     uint16_t *sums = scan->sums + (size_t)group * LEX_GROUP;
-    const uint64_t rows = TARGET(passes)(scan, group) ? ABOVE(sums, scan->found->threshold) : 0;
+    const uint64_t passing = TARGET(passing)(scan, group);
+    const uint64_t rows = passing ? ABOVE(sums, scan->found->threshold) & passing : 0;
     if (rows) TARGET(keep_rows)(scan, group, sums, rows);
     memset(sums, 0, LEX_GROUP * sizeof *sums);
 }
@@ -116,7 +133,7 @@ static TARGET_CODE void TARGET(add_dense_bounds)(uint16_t *bounds,
 
 static inline TARGET_CODE uint16_t TARGET(bound)(const struct rag_bm25_scan *scan, uint32_t group,
                                                  uint32_t dense) {
-    const uint32_t bound = TARGET(peak)(scan->sums + (size_t)group * LEX_GROUP) + dense;
+    const uint32_t bound = TARGET(peak_passing)(scan, group) + dense;
     return bound < 65535 ? (uint16_t)bound : 65535;
 }
 
@@ -128,7 +145,7 @@ static TARGET_CODE void TARGET(bound_touched)(const struct rag_bm25_scan *scan, 
     for (uint32_t at = 0; at < scan->groups; at += 8)
         for (uint64_t some = load_u64(scan->touched + at); some; some &= some - 1) {
             const uint32_t group = at + (uint32_t)__builtin_ctzll(some) / 8;
-            if (!TARGET(passes)(scan, group)) continue;
+            if (!TARGET(passing)(scan, group)) continue;
             bounds[group] = TARGET(bound)(scan, group, dense ? dense[group] : scan->dense_most);
         }
 }
@@ -150,7 +167,7 @@ static TARGET_CODE void TARGET(bound_groups)(const struct rag_bm25_scan *scan, b
         return;
     }
     for (uint32_t group = 0; group < scan->groups; group++)
-        bounds[group] = !TARGET(passes)(scan, group)     ? 0
+        bounds[group] = !TARGET(passing)(scan, group)     ? 0
                         : track && !scan->touched[group] ? dense[group]
                                                          : TARGET(bound)(scan, group, dense[group]);
 }

@@ -33,6 +33,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "ragfile/bits.h"
 #include "shared/fail.h"
 #include "system/system.h"
 #include "text/bm25_search.h"
@@ -42,6 +43,7 @@ enum {
     TERMS_MAX = 2048, /* above it, terms are scored directly: the margin would exceed the sums */
     DIRECT_K = 16384, /* from here on nearly every row is a candidate */
     SCORE_CHUNK = 4096,
+    COUNTED_AT_ONCE = 16384, /* rows of a filter */
     SHARED_MOST = 1 << 18, /* bytes of a scratch that serves every lexicon */
 };
 
@@ -609,8 +611,9 @@ static enum rag_status enter_all(const struct rag_bm25_query *query, const uint6
 static bool is_narrow(const struct rag_lexicon *lexicon, const uint64_t *where) {
     const uint64_t rows = lexicon->info.rows, limit = 64 + rows / 512;
     uint64_t passing = 0;
-    for (uint64_t word = 0; word < (rows + 63) / 64 && passing <= limit; word++)
-        passing += (uint64_t)__builtin_popcountll(where[word]);
+    for (uint64_t row = 0; row < rows && passing <= limit; row += COUNTED_AT_ONCE)
+        passing += rag_bits_count(where + row / 64,
+                                  rows - row < COUNTED_AT_ONCE ? rows - row : COUNTED_AT_ONCE);
     return passing <= limit;
 }
 

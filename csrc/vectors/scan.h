@@ -69,6 +69,22 @@ struct search {
 bool rag_search_note(struct search *search, enum rag_status status, const struct rag_fault *fault);
 bool rag_search_failed(const struct search *search);
 
+/* A stretch of a section that is verified, around the bytes of the last look. */
+struct verified {
+    uint64_t first, end;
+};
+
+/* As rag_guard_check. A row costs two comparisons while its bytes are in the stretch. */
+static inline bool rag_search_verify(struct search *search, const struct rag_guard *guard,
+                                     struct verified *near, uint64_t at, uint64_t size) {
+    struct rag_fault fault;
+    if (at >= near->first && at + size <= near->end) return true;
+    if (!rag_search_note(search, rag_guard_check(guard, at, size, &fault), &fault)) return false;
+    if (guard->bytes) /* blocks that a source lends are not kept */
+        *near = (struct verified){at - at % RAG_BLOCK, align_up(at + size, RAG_BLOCK)};
+    return true;
+}
+
 /* A row of one of the segments. */
 struct place {
     const struct rag_matrix *matrix;

@@ -21,6 +21,7 @@ struct gathering {
     uint64_t first_at, group_size, last_at, last_group; /* offsets of the codes of groups */
     uint32_t rows[CHUNK];
     uint64_t codes[CHUNK]; /* offsets of the rows' codes */
+    struct verified verified;
 };
 
 static bool find_places(struct gathering *on) {
@@ -63,14 +64,12 @@ static void settle(const struct gathering *on, float *scratch) {
 }
 
 /* The codes of the rows from `first` on, with the loads of later ones started. */
-static bool take_codes(const struct gathering *on, size_t first, size_t some, size_t count,
+static bool take_codes(struct gathering *on, size_t first, size_t some, size_t count,
                        const uint8_t **codes) {
-    struct rag_fault fault;
     for (size_t i = first; i < first + some; i++) {
         if (i + AHEAD < count && on->shadow->guard.bytes) start_load(on, i + AHEAD);
-        if (!rag_search_note(
-                on->search, rag_guard_check(&on->shadow->guard, on->codes[i], on->row_size, &fault),
-                &fault))
+        if (!rag_search_verify(on->search, &on->shadow->guard, &on->verified, on->codes[i],
+                               on->row_size))
             return false;
         codes[i - first] = rag_guard_at(&on->shadow->guard, on->codes[i]);
     }

@@ -122,15 +122,13 @@ static bool is_near(const struct shortlist *on) {
 
 /* False after a failure (recorded). */
 static bool refine_some(const struct shortlist *on, size_t i, const struct looked *hits,
-                        size_t count) {
+                        size_t count, struct verified *verified) {
     const uint32_t q = on->which[i];
     const uint8_t *codes[REFINED];
     uint32_t rows[REFINED];
-    struct rag_fault fault;
     for (size_t j = 0; j < count; j++) {
-        if (!rag_search_note(on->search,
-                             rag_guard_check(&on->shadow->guard, hits[j].at, on->row_size, &fault),
-                             &fault) ||
+        if (!rag_search_verify(on->search, &on->shadow->guard, verified, hits[j].at,
+                               on->row_size) ||
             !rag_search_row(on->search, on->slice->segment, hits[j].place, &rows[j]))
             return false;
         codes[j] = rag_guard_at(&on->shadow->guard, hits[j].at);
@@ -166,13 +164,14 @@ static void refine_hits(const struct shortlist *on, size_t place, const struct h
     const struct topk *topk = &on->slice->states[on->which[place]].topk;
     struct looked looked[TURNS][REFINED];
     size_t counts[TURNS];
+    struct verified verified = {0};
     for (size_t turn = 0; turn * REFINED < count + (load ? AHEAD : 0); turn++) {
         const size_t first = turn * REFINED, left = first < count ? count - first : 0;
         const size_t now = turn % TURNS, before = load ? (turn + 1) % TURNS : now;
         counts[now] = look_at(on, topk, hits + (left ? first : 0), left < REFINED ? left : REFINED,
                               load, looked[now]);
         if (load && first < AHEAD) continue;
-        if (!refine_some(on, place, looked[before], counts[before])) return;
+        if (!refine_some(on, place, looked[before], counts[before], &verified)) return;
     }
     settle(on, place);
 }
