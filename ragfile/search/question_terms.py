@@ -50,7 +50,7 @@ def asked_places(lexicon: Dictionary, question: str) -> list[TermPlace]:
 
 
 def _all_places(lexicon: Dictionary, text: str, clusters: bool) -> list[TermPlace]:
-    each = [_places(lexicon, text, number, clusters) for number in (0, *lexicon.asker.numbers)]
+    each = _places_each(lexicon, text, clusters)
     if len(each) == 1:
         return [place for place in each[0] if place.term]
     return [
@@ -68,23 +68,41 @@ def asked_terms(lexicon: Dictionary, question: str) -> set[str]:
 
 def word_forms(lexicon: Dictionary, text: str) -> list[tuple[str, ...]]:
     """Return the distinct terms of a text in each language of the file, without stop words."""
-    each = (_places(lexicon, text, number, False) for number in (0, *lexicon.asker.numbers))
+    each = _places_each(lexicon, text, False)
     return [tuple(dict.fromkeys(place.term for place in places if place.term)) for places in each]
 
 
-def _places(lexicon: Dictionary, text: str, language: int, clusters: bool) -> list[TermPlace]:
-    """Return the words of a text with their terms in a language, "" for a stop word."""
-    how = lexicon.analysis
-    strip = how.strip_accents and language == 0
-    clusters = clusters and bool(how.clusters)
-    found = _core.word_places(text, strip_accents=strip, pieces=how.pieces, clusters=clusters)
-    parts = dict.fromkeys(word for word, is_whole, _, _ in found if not is_whole)
-    named = lexicon.asker.terms_of(_core.language_words(parts, language))
-    terms = dict(zip(parts, named, strict=True))
-    return [
-        TermPlace(word if is_whole else terms[word], start, end)
-        for word, is_whole, start, end in found
+def _places_each(lexicon: Dictionary, text: str, clusters: bool) -> list[list[TermPlace]]:
+    """Return the words of a text with their terms, "" for a stop word, in each language of the file."""
+    asker, numbers = lexicon.asker, (0, *lexicon.asker.numbers)
+    first = _word_places(lexicon, text, lexicon.analysis.strip_accents, clusters)
+    rest = first  # the words of other languages keep their accents, which ASCII has not
+    if len(numbers) > 1 and lexicon.analysis.strip_accents and not text.isascii():
+        rest = _word_places(lexicon, text, False, clusters)
+    read = [first, *[rest] * (len(numbers) - 1)]
+    parts = [dict.fromkeys(word for word, is_whole, _, _ in some if not is_whole) for some in read]
+    marked = [
+        word
+        for some, number in zip(parts, numbers, strict=True)
+        for word in _core.language_words(some, number)
     ]
+    named = iter(asker.terms_of(marked))
+    terms = [dict(zip(some, named, strict=False)) for some in parts]
+    return [
+        [
+            TermPlace(word if is_whole else of[word], start, end)
+            for word, is_whole, start, end in one
+        ]
+        for one, of in zip(read, terms, strict=True)
+    ]
+
+
+def _word_places(
+    lexicon: Dictionary, text: str, strip: bool, clusters: bool
+) -> list[tuple[str, bool, int, int]]:
+    how = lexicon.analysis
+    clusters = clusters and bool(how.clusters)
+    return _core.word_places(text, strip_accents=strip, pieces=how.pieces, clusters=clusters)
 
 
 class QuestionTerms(NamedTuple):

@@ -225,6 +225,31 @@ def test_a_walk_skips_no_term_that_is_spelled_nearly_so(terms, word, edits):
     assert list(lexicon.near(word, edits)) == [t for t in all_terms if distance(word, t) <= edits]
 
 
+@given(
+    terms=st.lists(st.text(alphabet="abcd", min_size=1, max_size=6), min_size=20, max_size=60),
+    word=st.text(alphabet="abcde", min_size=1, max_size=6),
+    language=st.integers(0, 3),
+    edits=st.integers(0, 2),
+)
+@settings(max_examples=examples(60), deadline=None)
+def test_a_word_with_a_mark_is_near_terms_of_its_language(terms, word, language, edits):
+    builder = _core.LexicalBuilder(Analysis(stemmer="none", stop_words="none", languages=True))
+    sections, table = [bytearray(), bytearray()], bytearray()
+    for number in range(4):
+        builder.add([" ".join(terms[number::4])], number)
+    builder.finish(sections[0].extend, sections[1].extend)
+    lexicon = _core.Lexicon(*(_core.Section.over(bytes(part)) for part in reversed(sections)))
+    _core.merge_frequencies([(lexicon, None, False)], table.extend, 4, len(terms))
+    frequencies = _core.Frequencies(_core.Section.over(bytes(table)))
+    (marked,) = _core.language_words([word], language)
+    wanted = [
+        term for term in lexicon.vocabulary()
+        if term.startswith(marked[: -len(word)]) and distance(marked, term) <= edits
+    ]  # fmt: skip
+    assert list(lexicon.near(marked, edits)) == wanted
+    assert list(frequencies.near(marked, edits)) == wanted
+
+
 def test_a_small_file_gives_distinct_answers_to_signs_and_to_filters_of_each_question(rf):
     """Distinct answers want four rows a place, and there are fewer."""
     found = rf.search("+key", 100, query_syntax=True, drop_repeats=True)

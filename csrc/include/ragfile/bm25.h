@@ -117,8 +117,9 @@ enum rag_status rag_lexicon_rows(const struct rag_lexicon *lexicon, const uint8_
 enum rag_status rag_lexicon_block(const struct rag_lexicon *lexicon, uint64_t block,
                                   uint8_t out[4096], size_t *size, struct rag_fault *fault);
 /* Call sink for each term that begins with a prefix, in order; or for each term within `edits`
- * edits of a word: a code point inserted, deleted or replaced, or two neighbours swapped. A
- * term's bytes are valid until sink returns; `rows` is its df, deleted rows included. */
+ * edits of a word: a code point inserted, deleted or replaced, or two neighbours swapped; the mark
+ * of a language is not edited. A term's bytes are valid until sink returns; `rows` is its df,
+ * deleted rows included. */
 typedef void rag_count_sink(void *context, const uint8_t *term, size_t size, uint64_t rows);
 enum rag_status rag_lexicon_beginning(const struct rag_lexicon *lexicon, const uint8_t *prefix,
                                       size_t count, rag_count_sink *sink, void *context,
