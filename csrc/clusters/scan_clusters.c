@@ -25,7 +25,7 @@
 #include "clusters/scan_clusters.h"
 #include "shared/fail.h"
 
-enum { ROWS_LEAST = 32, CLUSTERS_LEAST = 4, RADIX_BITS = 11 };
+enum { ROWS_LEAST = 32, CLUSTERS_LEAST = 4, RADIX_BITS = 8 };
 #define PROMISE_SPREAD 6.4 /* of a direction's spread along a query, which is 1.6 / sqrt(dim) */
 #define ESTIMATE_POWER 0.75
 #define ESTIMATE_PRIOR 0.05
@@ -94,13 +94,14 @@ static void take_products(struct visit *on, const int16_t *point) {
     }
 }
 
-/* Sorts clusters by rank, equal ones by number: three counting sorts of 11 bits each. */
+/* Sorts clusters by rank, equal ones by number: four counting sorts of 8 bits each. More bits at a
+ * time would clear and add up more bins than most files have clusters. */
 static void sort_ranks(struct visit *on) {
     enum { BINS = 1 << RADIX_BITS };
     const size_t count = on->clusters->count;
     const uint32_t *ranks = on->ranks;
     for (size_t c = 0; c < count; c++) on->order[c] = (uint32_t)c;
-    for (int shift = 0; shift < 3 * RADIX_BITS; shift += RADIX_BITS) {
+    for (int shift = 0; shift < 32; shift += RADIX_BITS) {
         uint32_t places[BINS + 1] = {0};
         for (size_t c = 0; c < count; c++) places[(ranks[c] >> shift & (BINS - 1)) + 1]++;
         for (size_t b = 0; b < BINS; b++) places[b + 1] += places[b];
