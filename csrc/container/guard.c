@@ -152,8 +152,8 @@ static bool add_blocks(struct pieces *pieces, const struct rag_want *want) {
     return true;
 }
 
-static bool is_elsewhere(const struct rag_want *want) {
-    return want->guard->source && want->guard->sums && want->guard->size > 0;
+static bool is_of(const struct rag_want *want, const struct rag_source *source) {
+    return want->guard->source == source && want->guard->sums && want->guard->size > 0;
 }
 
 static enum rag_status bring(const struct rag_source *source, const struct pieces *pieces,
@@ -166,11 +166,11 @@ static enum rag_status bring(const struct rag_source *source, const struct piece
 static enum rag_status look_for_sums(const struct rag_source *source, const struct rag_want *wants,
                                      size_t count, struct pieces *pieces, struct rag_fault *fault) {
     for (size_t i = 0; source->kept && i < count; i++)
-        if (is_elsewhere(&wants[i]) && !add_sums(pieces, wants, i))
+        if (is_of(&wants[i], source) && !add_sums(pieces, wants, i))
             return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     const enum rag_status status = bring(source, pieces, true, fault);
     for (size_t i = 0; source->kept && i < count; i++)
-        if (is_elsewhere(&wants[i])) (void)sums_hold(wants[i].guard);
+        if (is_of(&wants[i], source)) (void)sums_hold(wants[i].guard);
     pieces->count = 0;
     return status;
 }
@@ -179,26 +179,36 @@ static enum rag_status bring_all(const struct rag_source *source, const struct r
                                  size_t count, struct pieces *pieces, struct rag_fault *fault) {
     enum rag_status status = look_for_sums(source, wants, count, pieces, fault);
     for (size_t i = 0; status == RAG_OK && i < count; i++)
-        if (is_elsewhere(&wants[i]) &&
+        if (is_of(&wants[i], source) &&
             (!add_sums(pieces, wants, i) || !add_blocks(pieces, &wants[i])))
             status = rag_fail(fault, RAG_MEMORY, 0, "no memory");
     if (status == RAG_OK) status = bring(source, pieces, false, fault);
     for (size_t i = 0; status == RAG_OK && i < count; i++)
-        if (is_elsewhere(&wants[i]) && !sums_hold(wants[i].guard))
+        if (is_of(&wants[i], source) && !sums_hold(wants[i].guard))
             status = rag_fail(fault, RAG_CORRUPT,
                               (uint64_t)((const uint8_t *)wants[i].guard->sums - source->bytes),
                               "the section's block hashes do not match");
     return status;
 }
 
+static bool is_first_of_source(const struct rag_want *wants, size_t i) {
+    size_t before = 0;
+    while (wants[before].guard->source != wants[i].guard->source) before++;
+    return before == i;
+}
+
 enum rag_status rag_ready(const struct rag_want *wants, size_t count, struct rag_fault *fault) {
-    struct pieces pieces = {0};
-    const struct rag_source *source = NULL;
-    for (size_t i = 0; !source && i < count; i++) source = wants[i].guard->source;
-    if (!source) return RAG_OK;
-    if (!source->bytes) return source->hold(source->context, wants, count, fault);
-    const enum rag_status status = bring_all(source, wants, count, &pieces, fault);
-    free(pieces.items);
+    const struct rag_source *last = NULL;
+    enum rag_status status = RAG_OK;
+    for (size_t i = 0; status == RAG_OK && i < count; i++) {
+        const struct rag_source *source = wants[i].guard->source;
+        struct pieces pieces = {0};
+        if (source == last || !source || !is_first_of_source(wants, i)) continue;
+        if (!source->bytes) return source->hold(source->context, wants, count, fault);
+        status = bring_all(source, wants, count, &pieces, fault);
+        free(pieces.items);
+        last = source;
+    }
     return status;
 }
 

@@ -165,7 +165,7 @@ class Container:
             "recovered": lost != 0,
             "lost_generation": snapshot.numbered(lost) if lost else 0,
             "stale": sum(len(entry["documents"]) for entry in self.stale_records), "compaction": self.compaction,
-            "encrypted": isinstance(snapshot.bytes.map, _core.Decrypted),
+            "encrypted": snapshot.is_encrypted,
             "parity": recorded.get("parity", 0) if self.reader.has("rag.parity") else 0,
             "signatures": [signature_fact(signature) for signature in self.signatures],
             "keep": recorded.get("keep", "all" if commit["generation"] > 1 else 1),

@@ -443,12 +443,13 @@ class RowSegment:
     def vectors(self) -> Floats | None:
         """Return the matrix as a strided view of the map, or None.
 
-        Local bytes are not checked; stored_vectors checks them. Remote bytes are fetched and checked.
+        Mapped bytes are not checked; stored_vectors checks them. Others are fetched, or decrypted, and checked.
         """
         if not self.has("vector"):
             return None
-        if self.reader.is_elsewhere:
-            self.need("vector").check()
+        section = self.need("vector")
+        if section.is_elsewhere:
+            section.check()
         return self._all_vectors()[:]
 
     def _all_vectors(self) -> Floats:

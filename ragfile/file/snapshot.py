@@ -29,7 +29,7 @@ class Snapshot:
 
     __slots__ = (
         "_front", "_unchanged_at", "bytes", "commit", "config", "count", "generation",
-        "is_elsewhere", "live", "options", "path", "reader", "sealed", "segments", "source",
+        "is_elsewhere", "is_encrypted", "live", "options", "path", "reader", "sealed", "segments", "source",
     )  # fmt: skip
 
     config: dict[str, Any]  # JSON
@@ -48,6 +48,7 @@ class Snapshot:
                 self.sealed = _sealed_file(self.path, opened, reader)
             _require_signature(reader, trusted, self.path)
         self.commit, self.is_elsewhere = reader.commit, reader.is_elsewhere
+        self.is_encrypted = isinstance(opened.map, _core.Decrypted)
         if strict and self.commit["lost_generation"]:
             self.config = _config_of(reader, self.path)
             lost = self.numbered(self.commit["lost_generation"])
@@ -105,7 +106,7 @@ class Snapshot:
     def raw(self, at: int, size: int) -> bytes:
         """Return a copy of bytes of the file, as many as there are."""
         found: Any = self.bytes.map  # Any: a map of the core, or a buffer
-        if self.reader.is_elsewhere:
+        if not isinstance(found, memoryview | bytes):
             fetched: bytes = found.read(at, size)
             return fetched
         return bytes(memoryview(found)[at : at + size])

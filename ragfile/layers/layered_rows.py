@@ -36,6 +36,7 @@ class LayersSnapshot:
         self.path = " + ".join(layer.path for layer in layers)
         self.generation = sum(layer.generation for layer in layers)
         self.is_elsewhere = any(layer.is_elsewhere for layer in layers)
+        self.is_encrypted = any(layer.is_encrypted for layer in layers)
         self.sealed = next((layer for layer in layers if layer.is_sealed), None)
         self.segments = _visible(layers, before)
         self.count = sum(segment.rows for segment in self.segments)

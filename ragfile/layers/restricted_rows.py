@@ -57,7 +57,8 @@ class RestrictedSnapshot:
     def __init__(self, rows: OpenRows, segments: Sequence[RowSegment]) -> None:
         self.whole, self.segments = rows, list(segments)
         self.path, self.config, self.generation = rows.path, rows.config, rows.generation
-        self.is_elsewhere, self.sealed = rows.is_elsewhere, rows if rows.is_sealed else None
+        self.is_elsewhere, self.is_encrypted = rows.is_elsewhere, rows.is_encrypted
+        self.sealed = rows if rows.is_sealed else None
         self.count = sum(segment.rows for segment in segments)
         self.live = sum(segment.live for segment in segments)
 

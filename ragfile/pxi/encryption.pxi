@@ -182,6 +182,11 @@ cdef class Decrypted(Fetched):
         rag_plain_close(self.plain)
 
     @property
+    def is_elsewhere(self):
+        """Whether the encrypted file is behind a URL."""
+        return isinstance(self.owner, Remote)
+
+    @property
     def fetcher(self):
         """The fetcher of an encrypted file behind a URL, else None."""
         return getattr(self.owner, "fetcher", None)

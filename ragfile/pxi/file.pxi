@@ -268,7 +268,7 @@ cdef class Reader:
     @property
     def is_elsewhere(self):
         """Whether the bytes are fetched on demand."""
-        return isinstance(self.owner, Fetched)
+        return isinstance(self.owner, Fetched) and self.owner.is_elsewhere
 
     @property
     def commit(self):

@@ -39,6 +39,11 @@ cdef class Fetched:
     cdef const rag_source *source
     cdef uint64_t size
 
+    @property
+    def is_elsewhere(self):
+        """Whether bytes come from another machine, so that calls should list what they will read."""
+        return True
+
     def __len__(self):
         return self.size
 

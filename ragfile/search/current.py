@@ -57,8 +57,9 @@ class Current:
 
     @property
     def embedding_cache(self) -> StrPath | bool | None:
-        """The chosen folder for the vectors of slow embedders."""
-        return self._embedding.cache
+        """The chosen folder for the vectors of slow embedders; False for an encrypted file."""
+        opened = self.opened
+        return self._embedding.cache if opened is None else _cache_for(opened.rows, self._embedding)
 
     def __reduce__(self) -> tuple[object, ...]:
         return Current, (self._opener, self._embedding)
@@ -68,7 +69,8 @@ class Current:
         model = rows.config.get("model"), rows.dim
         vectors = None if before is None else before.retrieval.vectors
         if vectors is None or not vectors.is_for(*model):
-            given, cache, offline = self._embedding
+            given, _, offline = self._embedding
+            cache = _cache_for(rows, self._embedding)
             vectors = QuestionVectors(
                 self.path, *model, given=given, cache=cache, counters=self.counters, offline=offline
             )
@@ -103,3 +105,14 @@ class Current:
             opened, self.opened = self.opened, None
         if opened is not None:
             self._opener.close(opened.rows)
+
+
+def _cache_for(rows: OpenRows, embedding: Embedding) -> StrPath | bool | None:
+    """Return where vectors of questions are cached; ValueError for a cache beside an encrypted file."""
+    if not rows.is_encrypted:
+        return embedding.cache
+    if embedding.cache:
+        raise ValueError(
+            f"{rows.path}: an embedding cache is not encrypted: leave out embedding_cache="
+        )
+    return False

@@ -78,7 +78,7 @@ class FileRows(StoredRows):
             snapshot.count,
             snapshot.live,
         )
-        self.is_elsewhere = snapshot.is_elsewhere
+        self.is_elsewhere, self.is_encrypted = snapshot.is_elsewhere, snapshot.is_encrypted
         self.file = Container(snapshot) if file is None else file
         self.is_sealed = snapshot.sealed is not None
         self._phrases: Lru[tuple[str, ...], list[NDArray[np.uint64]]] | None = None
@@ -141,7 +141,7 @@ class FileRows(StoredRows):
     def has_further_passages(self) -> bool:
         """Whether a document has several chunks, or may have: see RowSegment."""
         if self._has_further_passages is None:
-            found = any([s.has_further_passages for s in self._live_segments])
+            found = any(s.has_further_passages for s in self._live_segments)
             if not all(s.are_documents_known for s in self._live_segments):
                 return found
             self._has_further_passages = found

@@ -222,6 +222,7 @@ class OpenRows(SearchedRows, Protocol):
 
     is_sealed: bool
     is_elsewhere: bool
+    is_encrypted: bool
 
     def check_unchanged(self) -> None: ...
     def live_rows(self) -> Int64s: ...

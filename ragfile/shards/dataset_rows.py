@@ -93,7 +93,7 @@ class DatasetRows(StoredRows):
             manifest.live,
         )
         self._executor, self._is_here = executor, isinstance(executor, Here)
-        self.is_elsewhere = snapshot.is_far or not self._is_here
+        self.is_elsewhere, self.is_encrypted = snapshot.is_far or not self._is_here, False
         names = [{entry[0] for entry in shard.sections} for shard in manifest.shards]
         self._sections: set[str] = set().union(*names)
         self._has_vectors = bool(self.live) and "vector" in self._sections

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 class LocalSnapshot:
     """One generation of a dataset, with what rows ask of a snapshot. All its shards are open."""
 
-    is_elsewhere, sealed = False, None  # local, and files that never change
+    is_elsewhere, is_encrypted, sealed = False, False, None  # local, and files that never change
 
     def __init__(self, dataset: DatasetSnapshot, segments: Sequence[RowSegment]) -> None:
         manifest = dataset.manifest

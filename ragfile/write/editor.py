@@ -94,7 +94,7 @@ class Editor(Transaction):
         self._key = current_key()
         file = file_to_edit(path, wait)
         try:
-            _refuse_plain_cache(file, embedding_cache)
+            embedding_cache = _cache_beside(file, embedding_cache)
             reader = file.take_reader()
             self.archive = rows_over(reader, path, strict=not accept_loss, before=before)
             self.policy = Policy.of(
@@ -641,9 +641,14 @@ def _batches(
         yield batch
 
 
-def _refuse_plain_cache(file: _core.FileWriter, embedding_cache: StrPath | bool | None) -> None:
-    """Raise ValueError for a cache of vectors beside an encrypted file."""
-    if embedding_cache and file.keys is not None:
+def _cache_beside(
+    file: _core.FileWriter, embedding_cache: StrPath | bool | None
+) -> StrPath | bool | None:
+    """Return the cache of vectors of an edit: none, also by the environment, beside an encrypted file."""
+    if file.keys is None:
+        return embedding_cache
+    if embedding_cache:
         raise ValueError(
             f"{file.path}: an embedding cache is not encrypted: leave out embedding_cache="
         )
+    return False

@@ -41,7 +41,6 @@ def reindex(
         ProviderError: An embedding server failed for good.
     """
     spec = embedder if isinstance(embedder, str) else None
-    made = open_embedder(embedder, cache=embedding_cache)
     with Editor(
         path,
         chunking=chunking,
@@ -50,6 +49,10 @@ def reindex(
         embedding_cache=embedding_cache,
         wait=wait,
     ) as editor:
+        # no cache beside an encrypted file, also where RAGFILE_CACHE names one
+        made = open_embedder(
+            embedder, cache=embedding_cache if editor.draft.file.keys is None else False
+        )
         is_new_model = made is not None and _change_model(editor, made, spec)
         recut = _cut_stale(editor)
         if is_new_model:

@@ -92,7 +92,9 @@ class Writer(Transaction):
         if dim is not None and index(dim) < 1:
             raise ValueError(f"dim is how many numbers a vector has, at least 1, not {dim}")
         spec = embedder if isinstance(embedder, str) else spec
-        self.embedder = open_embedder(embedder, cache=embedding_cache)
+        self.embedder = open_embedder(
+            embedder, cache=embedding_cache if key in (None, False) else False
+        )
         self.policy = Policy.of(chunking)
         record = {
             "metric": metric, "precision": precision, "chunking": self.policy.record(),

@@ -459,3 +459,200 @@ def test_derived_keys_are_those_of_hkdf():
 
     made = HKDF(SHA256(), 32, b"s" * 32, b"ragfile block 1").derive(KEY)
     assert encryption_keys.derived(KEY, b"s" * 32, b"ragfile block 1") == made
+
+
+class Letters:
+    """An embedder that counts as slow, so that caches would keep its vectors."""
+
+    model = ragfile.Model("letters", 3)
+
+    def embed(self, texts, role="document"):
+        import numpy as np
+
+        return np.array([[1.0, text.count("o"), text.count("e")] for text in texts], np.float32)
+
+
+def test_no_cache_keeps_vectors_of_an_encrypted_file(tmp_path, monkeypatch):
+    """Not even that of the environment, which a plain file uses."""
+    monkeypatch.setenv("RAGFILE_CACHE", str(tmp_path / "cache"))
+
+    def life(path, key):
+        ragfile.build(documents(5), path, embedder=Letters(), key=key)
+        with ragfile.edit(path, key=key, embedder=Letters()) as w:
+            w.upsert([{"id": "one.md", "text": "owls"}])
+        with ragfile.open(path, key=key, embedder=Letters()) as rf:
+            assert rf.search("owls")
+        with ragfile.using_key(key):
+            ragfile.reindex(path, embedder=Letters(), chunking="words:20/2")
+
+    life(tmp_path / "closed.ragfile", KEY)
+    assert not (tmp_path / "cache").exists()
+    with pytest.raises(ValueError, match="embedding cache is not encrypted"):
+        ragfile.open(tmp_path / "closed.ragfile", key=KEY, embedding_cache=tmp_path / "cache")
+
+
+# ------------------------------------------------------------------------------- signatures, layers, sources
+
+
+def test_a_signature_holds_over_an_encrypted_file_and_not_over_a_forged_one(files, tmp_path):
+    closed = files[1]
+    public = ragfile.new_key(tmp_path / "me.key")
+    with ragfile.using_key(KEY):
+        ragfile.sign(closed, tmp_path / "me.key", signer="me")
+        assert ragfile.verify(closed, keys=[tmp_path / "me.key.pub"])[0] == []
+    with ragfile.open(closed, key=KEY, trusted=[public.raw.hex()]) as rf:
+        assert rf.search("owls")
+        assert [s.signer for s in rf.file.signatures] == ["me"]
+    with ragfile.edit(closed, key=KEY) as w:
+        w.upsert([{"id": "001.md", "text": "forged by somebody with the key"}])
+    with pytest.raises(ragfile.SignatureError):
+        ragfile.open(closed, key=KEY, trusted=[public.raw.hex()])
+
+
+def test_a_signature_finds_a_block_of_a_copy_that_was_edited_apart_with_the_key(files, tmp_path):
+    """The cipher accepts such a block: id and index are the same, and both copies have the data key."""
+    closed, copy = files[1], tmp_path / "copy.ragfile"
+    copy.write_bytes(closed.read_bytes())
+    before = len(closed.read_bytes())
+    for path, text in ((closed, "an accordion " * 700), (copy, "a harmonica   " * 700)):
+        with ragfile.edit(path, key=KEY, created=1) as w:
+            w.upsert([{"id": "new.md", "text": text, "metadata": {"t": os.urandom(9000).hex()}}])
+    one, two = closed.read_bytes(), copy.read_bytes()
+    at = before // STRIDE * STRIDE + 2 * STRIDE
+    with ragfile.using_key(KEY):
+        closed.write_bytes(one[:at] + two[at : at + STRIDE] + one[at + STRIDE :])
+        assert ragfile.file.source.opened_map(str(closed)).bad_blocks() == (0, 0)
+        assert ragfile.verify(closed)[0]  # by a checksum inside
+
+
+def test_layers_mix_encrypted_and_plain_files(files, tmp_path):
+    plain, closed = files
+    top = tmp_path / "top.ragfile"
+    with ragfile.create(top, embedder="default", key=OTHER) as w:
+        w.add_documents([{"id": "005.md", "text": "an accordion instead"}])
+    ragfile.rekey(top, key=OTHER, add=KEY)
+    with ragfile.open([plain, top], key=KEY) as a, ragfile.open([closed, top], key=KEY) as b:
+        assert answers(a) == answers(b)
+        assert a.search("accordion", mode="bm25")[0].id == b.search("accordion", mode="bm25")[0].id
+    with ragfile.edit([plain, top], key=KEY) as w:
+        w.delete(["007.md"])
+    with ragfile.open([plain, top], key=KEY) as view:
+        assert len(view) == 119
+
+
+def test_a_sync_follows_its_folder(tmp_path):
+    folder, path = tmp_path / "docs", tmp_path / "kb.ragfile"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Owls\n\nOwls see at night.")
+    ragfile.build(folder, path, key=KEY)
+    (folder / "a.md").write_text("# Owls\n\nOwls hear at night.")
+    (folder / "b.md").write_text("# Lamps\n\nLamps are warm.")
+    with ragfile.using_key(KEY):
+        report = ragfile.sync(path, folder)
+        ragfile.add(path, folder)
+    assert (len(report.added), len(report.changed)) == (1, 1)
+    with ragfile.open(path, key=KEY) as rf:
+        assert "hear" in rf.search("owls at night")[0].text
+
+
+# ------------------------------------------------------------------------------------------- behind a URL
+
+
+def test_a_file_behind_a_url_is_read_in_part_and_answers_alike(files):
+    pytest.importorskip("httpx2", reason="the http extra is not installed")
+    from servers.range_server import RangeServer
+
+    plain, closed = files
+    for step in range(3):
+        change(plain, step)
+        change(closed, step, KEY)
+    with RangeServer({"kb.ragfile": closed.read_bytes()}) as server:
+        url = server.url("kb.ragfile")
+        with ragfile.open(plain) as a, ragfile.open(url, key=KEY) as b:
+            assert answers(a) == answers(b)
+            again = pickle.loads(pickle.dumps(b))
+            assert answers(again) == answers(a)
+        with pytest.raises(ragfile.EncryptionError, match="the key does not open"):
+            ragfile.open(url, key=OTHER)
+        with ragfile.using_key(KEY):
+            assert ragfile.verify(url)[0] == []
+            assert len(ragfile.log(url)) == 4
+
+
+def test_a_large_file_behind_a_url_is_not_fetched_whole(tmp_path):
+    pytest.importorskip("httpx2", reason="the http extra is not installed")
+    from servers.range_server import RangeServer
+
+    path = tmp_path / "kb.ragfile"
+    ragfile.build(documents(6000), path, key=KEY)
+    data = path.read_bytes()
+    with RangeServer({"kb.ragfile": data}) as server:
+        with ragfile.open(server.url("kb.ragfile"), key=KEY) as rf:
+            assert rf.search("owls and violins", mode="bm25")
+        fetched = sum(end - start for _, start, end, status in server.requests if status == 206)
+    assert 0 < fetched < len(data) / 2
+
+
+# ------------------------------------------------------------------------------------------------- doors
+
+
+def run(*arguments, **more):
+    """Run a command of the command line in another process."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("RAGFILE_KEY")} | more
+    return subprocess.run(
+        [sys.executable, "-m", "ragfile", *map(str, arguments)],
+        capture_output=True, text=True, check=False, env=environment,
+    )  # fmt: skip
+
+
+def test_commands_take_the_key_from_a_file_or_a_variable(tmp_path):
+    folder, key, path = tmp_path / "docs", tmp_path / "kb.key", tmp_path / "kb.ragfile"
+    folder.mkdir()
+    (folder / "a.md").write_text("# Owls\n\nOwls see at night.")
+    assert run("rekey", "--new-key", key).returncode == 0
+    assert key.stat().st_mode & 0o077 == 0 or os.name == "nt"
+    assert run("build", folder, "-o", path, "--key-file", key).returncode == 0
+    assert path.read_bytes()[:8] == b"RAGCRYPT"
+    assert "Owls see" in run("search", path, "owls", "--key-file", key).stdout
+    assert "Owls see" in run("search", path, "owls", RAGFILE_KEY_FILE=str(key)).stdout
+    assert "Owls see" in run("ask", path, "When do owls see?", RAGFILE_KEY=key.read_text()).stdout
+    assert "Owls see" in run("export", path, "--key-file", key).stdout
+    for command in (("search", path, "owls"), ("verify", path), ("log", path), ("compact", path)):
+        failed = run(*command)
+        assert failed.returncode == 1
+        assert failed.stderr.count("\n") == 1
+        assert "the file is encrypted: give its key with --key-file" in failed.stderr
+    shown = run("info", path)
+    assert "1.0, encrypted" in shown.stdout
+    assert "chunks" not in shown.stdout
+    assert "chunks" in run("info", path, "--key-file", key).stdout
+    refused = run("build", folder, "-o", path)  # a forgotten key does not make it plain
+    assert refused.returncode == 1
+    assert path.read_bytes()[:8] == b"RAGCRYPT"
+    assert run("build", folder, "-o", path, "--encrypt", RAGFILE_KEY_FILE=str(key)).returncode == 0
+    damaged = bytearray(path.read_bytes())
+    damaged[100] ^= 1
+    damaged[4196] ^= 1
+    path.write_bytes(damaged)
+    failed = run("info", path)
+    assert failed.returncode == 5
+    assert "the header of an encrypted file is damaged" in failed.stderr
+
+
+def test_the_http_and_mcp_servers_answer_and_change_an_encrypted_file(files, monkeypatch):
+    pytest.importorskip("starlette", reason="the server extra is not installed")
+    from starlette.testclient import TestClient
+
+    from ragfile.doors.server.app import make_app
+    from ragfile.doors.server.settings import Settings
+
+    monkeypatch.setenv("RAGFILE_KEY", KEY.hex())
+    with TestClient(make_app(Settings((str(files[1]),))), base_url="http://127.0.0.1") as client:
+        name = files[1].stem
+        found = client.post(f"/v1/collections/{name}/search", json={"query": "owls"})
+        assert found.status_code == 200, found.text
+        assert found.json()["hits"]
+        call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call",
+                "params": {"name": "search", "arguments": {"query": "owls"}}}  # fmt: skip
+        answer = client.post("/mcp", json=call, headers={"Accept": "application/json"})
+        assert "owls" in answer.text

@@ -78,8 +78,8 @@ static inline const uint8_t *rag_guard_at(const struct rag_guard *guard, uint64_
 
 /* Fetches the missing bytes of several ranges in as few requests as possible; call it before a
  * scan. Parts beyond a section's end are ignored; an empty range fetches the section's block
- * hashes. All guards with a source share one source; guards without one are skipped. Fetched
- * bytes are verified when they are read. */
+ * hashes. Guards without a source are skipped, those of several maps are fetched one map after the
+ * other; a source that lends is the only one. Fetched bytes are verified when they are read. */
 struct rag_want {
     const struct rag_guard *guard;
     uint64_t at, size;
