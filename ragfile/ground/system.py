@@ -209,10 +209,14 @@ def sparse_file(size: int) -> BinaryIO:
 
 
 def temporary_folder() -> tempfile.TemporaryDirectory[str]:
-    """Return a new folder, removed with its content by cleanup() or at the end of `with`."""
+    """Return a new folder, removed with its content by cleanup() or at the end of `with`.
+
+    Windows keeps a file in it that is still mapped, which is no error.
+    """
     import tempfile
 
-    return tempfile.TemporaryDirectory(prefix="ragfile-")
+    is_windows = sys.platform == "win32"
+    return tempfile.TemporaryDirectory(prefix="ragfile-", ignore_cleanup_errors=is_windows)
 
 
 def temporary_root() -> str:
