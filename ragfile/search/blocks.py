@@ -211,18 +211,21 @@ def readable_text(text: str, metadata: Metadata, *, is_plain: bool = False) -> s
 def _aligned(code: str) -> str:
     """Return code with its lines moved left, because a passage begins after the indentation of its first line."""
     first, *others = code.split("\n")
-    filled = [line for line in others if line.strip()]
-    least = min((_indent(line) for line in filled), default=0)
-    if least == 0 or _indent(first):
-        return code
-    closes = _indent(filled[-1]) == least and _CLOSING.match(
-        filled[-1]
-    )  # at the level of the first line
-    shift = least if closes else least - (INDENT if least % INDENT == 0 else INDENT // 2)
+    shift = shift_after(first, [line for line in others if line.strip()])
     return "\n".join([first, *(line[shift:] if line.strip() else line for line in others)])
 
 
-def _indent(line: str) -> int:
+def shift_after(first: str, filled: list[str]) -> int:
+    """Return how far the lines of code after the first of a passage, which has lost its indentation, move left."""
+    least = min(map(indent, filled), default=0)
+    if least == 0 or indent(first):
+        return 0
+    closes = indent(filled[-1]) == least and _CLOSING.match(filled[-1])  # the level of the first
+    return least if closes else max(0, least - (INDENT if least % INDENT == 0 else INDENT // 2))
+
+
+def indent(line: str) -> int:
+    """Return the number of spaces at the start of a line."""
     return len(line) - len(line.lstrip(" "))
 
 

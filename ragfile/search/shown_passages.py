@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ragfile.records import NUMBERED, Span
+from ragfile.search.blocks import indent, shift_after
 from ragfile.search.excerpt_lines import SIZE, excerpt_lines, whole_passage
 from ragfile.search.file_lines import FileLines
 
@@ -103,7 +104,8 @@ class PassageViewer:
     def _with_lines(self, excerpt: PassageExcerpt, doc_id: str, start: int) -> ShownPassage:
         lines = self._lines_of(doc_id) if start >= 0 else None
         if lines is None:
-            return ShownPassage(excerpt, None, [None] * len(excerpt.lines))
+            alone = excerpt._replace(lines=_aligned_alone(excerpt.lines))
+            return ShownPassage(alone, None, [None] * len(excerpt.lines))
         numbers = [
             lines.range(start + line.at, start + line.at).first if line.at >= 0 else None
             for line in excerpt.lines
@@ -131,6 +133,19 @@ def _aligned(lines: list[ExcerptLine], text: str, start: int) -> list[ExcerptLin
         line if line.at < 0 else _moved(line, lead, margin)
         for line, lead in zip(lines, leads, strict=True)
     ]
+
+
+def _aligned_alone(lines: list[ExcerptLine]) -> list[ExcerptLine]:
+    """Return lines without the indentation that all lines of code share, as far as the passage alone tells."""
+    code = [line for line in lines if line.at >= 0]
+    texts = [line.text for line in code]
+    if not code:
+        return lines
+    if code[0].at == 0 and not indent(texts[0]):
+        shift, moved = shift_after(texts[0], texts[1:]), code[1:]
+    else:
+        shift, moved = min(map(indent, texts)), code
+    return [_moved(line, "", shift) if shift and line in moved else line for line in lines]
 
 
 def _kind_of_blank(code: list[str]) -> str:

@@ -225,6 +225,7 @@ CLOSED = "drain(node) {\n    return 1;\n  }"
         ("def drain(node):\n    return 1", "def drain(node):\n    return 1"),
         ("int drain(void) {\n    return 1;\n}", "int drain(void) {\n    return 1;\n}"),
         ("x = 1", "x = 1"),
+        ("x = 1\n y = 2", "x = 1\n y = 2"),
     ],
 )
 def test_lines_of_code_are_aligned_with_the_first(code, expected):

@@ -15,11 +15,14 @@ const FEW = 2; // words
 const WHOLE_WORD = 12; // what a word counts for the only language that lists it
 const CELL = /(?<!\\)\|/;
 const FENCE = /^[ \t]*(?:[\-*+]|\p{Nd}+[.\)])?[ \t]*(?:`{3,}|~{3,})[^\n]*$/u;
+const INDENT = 4; // of a level; half of it where it divides no better
+const CLOSING = /^ *(?:[}\])]|end(?![\p{L}\p{N}_]))/u;
 const BULLET = /^([ \t]*)[-*+][ \t]+/;
 
 /** {start, end, lines: [{text, marks, is_code, number}], in_file}, with places in code points. */
 export function excerptLines(passage, metadata, asked, size = SIZE) {
-  const { lines, start, end } = chosen(passage, metadata, asked, size);
+  const { lines: found, start, end } = chosen(passage, metadata, asked, size);
+  const lines = aligned(found);
   return {
     start: length(passage.slice(0, start)),
     end: length(passage.slice(0, end)),
@@ -144,6 +147,27 @@ function placed(passage, start, end) {
     start += line.length + 1;
   }
   return lines;
+}
+
+/** Lines without the indentation that all lines of code share, as far as the passage alone tells. */
+function aligned(lines) {
+  const code = lines.filter(({ at }) => at !== undefined);
+  if (!code.length) return lines;
+  const texts = code.map(({ text }) => text);
+  const isCut = code[0].at === 0 && !indent(texts[0]);
+  const shift = isCut ? shiftAfter(texts[0], texts.slice(1)) : Math.min(...texts.map(indent));
+  const moved = new Set(isCut ? code.slice(1) : code);
+  return lines.map((line) => (moved.has(line) ? { ...line, text: line.text.slice(shift) } : line));
+}
+
+const indent = (line) => line.length - line.replace(/^ +/, "").length;
+
+/** How far the lines of code after the first of a passage, which has lost its indentation, move left. */
+function shiftAfter(first, filled) {
+  const least = Math.min(...filled.map(indent));
+  if (!filled.length || least === 0) return 0;
+  const closes = indent(filled.at(-1)) === least && CLOSING.test(filled.at(-1));
+  return closes ? least : Math.max(0, least - (least % INDENT === 0 ? INDENT : INDENT / 2));
 }
 
 /** The spans of the question's words in a line, in code points, overlapping ones joined. */

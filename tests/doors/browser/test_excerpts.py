@@ -21,7 +21,7 @@ SIGNS = [
     *"`*_~[](){}<>%!|#->&;1.:!?\n\n\n \t\\", "**", "```", "~~~", "```sh\n", "\n```\n", "| a | b |\n", "|---|---|\n", "- ",
     "1. ", "{{< x text=\"y\" >}}", "{% z %}", "<b>", "</b>", "<!-- c -->", "](x.md)", "[", "&amp;", "&#42;", "&zz;", "key", "Rotate",
     "rotating keys. ", "e.g. ", "ß", "é", "\U0001f511", "東京。", "İ", "word ", "is ", "Sentence two is here. ", ":::", "> ", "---",
-    "\x85", "\u2028", "\u3000", "```\n\n", "  - ", "list:\n",
+    "\x85", "\u2028", "\u3000", "```\n\n", "  - ", "list:\n", "\n    key ", "\n        Rotate ", "\n    }\n", "\n  end\n",
 ]  # fmt: skip
 KINDS = [
     {}, {"row": 3}, {"symbol": "f"}, {"mime": "text/plain"}, {"mime": "application/json"}, {"page": 2}
@@ -90,3 +90,22 @@ def test_missing_words_are_pythons(path):
 def test_the_words_that_claim_nothing_are_those_of_the_package():
     tool = [sys.executable, "write_function_words.py", "--check"]
     subprocess.run(tool, cwd=ROOT / "tools", check=True)
+
+
+CODE = [
+    ("def f():\n        key()\n        return 1", ["def f():", "    key()", "    return 1"]),
+    ("    key = 1\n    if key:\n        go()", ["key = 1", "if key:", "    go()"]),
+    ("f(key) {\n    go();\n  }\n", ["f(key) {", "  go();", "}"]),
+    ("key = 1", ["key = 1"]),
+    ("key = 1\n go()", ["key = 1", " go()"]),
+    ("if key {\n  a\n    b\n  end", ["if key {", "a", "  b", "end"]),
+]
+
+
+def test_lines_of_code_lose_the_indentation_that_they_share(path):
+    passages = [{"text": text, "metadata": {"symbol": "f"}} for text, _ in CODE]
+    with ragfile.open(path) as rf, Reader(path) as there:
+        there("open")
+        for found in (expected(rf, "key", passages), there("excerpts", "key", passages)):
+            texts = [[line["text"] for line in one["lines"]] for one in found]
+            assert texts == [lines for _, lines in CODE]
