@@ -12,10 +12,11 @@ TARGETS = ["baseline", "avx2", "avx512", "avx512vnni", "neon", "neondot"]
 
 def printed(target, code, *arguments):
     """What a program prints that runs on a target ("" for the widest); None where the machine does not have it."""
-    path = os.pathsep.join([str(TESTS), os.environ.get("PYTHONPATH", "")])
+    # Not by PYTHONPATH, which Python's embeddable package for Windows ignores.
+    begin = f"import sys; sys.path.insert(0, {str(TESTS)!r})\n"
     run = subprocess.run(
-        [sys.executable, "-c", code, *map(str, arguments)],
-        env={**os.environ, "RAGFILE_TARGET": target, "PYTHONPATH": path},
+        [sys.executable, "-c", begin + code, *map(str, arguments)],
+        env={**os.environ, "RAGFILE_TARGET": target},
         capture_output=True,
         text=True,
         check=False,
