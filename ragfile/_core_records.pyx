@@ -1,4 +1,4 @@
-"""Documents, chunks, ids, compressed streams, metadata columns and links of a segment; Arrow, .ragmd.
+"""Documents, chunks, ids, compressed streams, metadata columns and links of a segment; Arrow, .ragmd, JSON.
 
 Opens no file: it reads Sections of _core, which also has files and pairs.
 """
@@ -30,3 +30,4 @@ include "pxi/columns.pxi"
 include "pxi/graph.pxi"
 include "pxi/arrow.pxi"
 include "pxi/ragmd.pxi"
+include "pxi/json_text.pxi"

@@ -33,10 +33,6 @@ if TYPE_CHECKING:
 
 NO_METADATA: Metadata = {}
 KEPT, KEPT_LEAST = 16 << 20, 1 << 20  # bytes of unpacked blocks
-READ_AT_ONCE, ASKED_BEFORE = (
-    4096,
-    16,
-)  # rows whose documents are read at once; questions before those of more are
 KEPT_FIELDS = 4096  # documents with metadata that stays parsed
 
 
@@ -54,6 +50,18 @@ def _are_fields(fields: object) -> TypeGuard[Metadata]:
         and type(body := fields.get("body", 0)) is int
         and body >= 0
     )
+
+
+_first_value = json.JSONDecoder().raw_decode
+
+
+def _json_of(text: str) -> object:
+    """Parse JSON, at half the cost of json.loads if nothing is around the value."""
+    try:
+        found, end = _first_value(text)
+    except ValueError:
+        return json.loads(text)
+    return found if end == len(text) else json.loads(text)
 
 
 def copied(value: Any) -> Any:  # Any: JSON, of the same type
@@ -182,7 +190,6 @@ class RowSegment:
         self._layout = self._view = self._matrix = self._lexicon = None
         self._positions = self._titles = None
         self.sample_places = self._has_further_passages = None
-        self._asked = 0  # how often it may have further passages, as far as is known
         self._links: dict[str, LinkLists] = {}
         self._originals: _core.Originals | None = None
         self.metric, self._fields = "cosine", {}
@@ -192,24 +199,16 @@ class RowSegment:
     def has_further_passages(self) -> bool:
         """Whether a document has several rows, or may have: some documents have none.
 
-        With as many rows as documents, those of a file that is elsewhere are taken to be one each. The records of a
-        large local segment are read after some questions: one answer costs less without them, and is the same.
+        With as many rows as documents, those of a file that is elsewhere are taken to be one each.
         """
         if self._has_further_passages is None:
-            if self.rows != self.records.documents or self.reader.is_elsewhere:
-                self._has_further_passages = self.rows != self.records.documents
-            elif self._asked < ASKED_BEFORE and self.rows > READ_AT_ONCE:
-                self._asked += 1
-                return True
-            else:
+            is_tie = self.rows == self.records.documents
+            found = not is_tie
+            if is_tie and not self.reader.is_elsewhere:
                 documents = self.records.documents_of_rows()  # ascending
-                self._has_further_passages = bool((documents[1:] == documents[:-1]).any())
+                found = bool((documents[1:] == documents[:-1]).any())
+            self._has_further_passages = found
         return self._has_further_passages
-
-    @property
-    def are_documents_known(self) -> bool:
-        """Whether has_further_passages stays what it is."""
-        return self._has_further_passages is not None
 
     def moved(self, base: int) -> RowSegment:
         """Return the segment with another number of its first row, and with all that is open."""
@@ -617,7 +616,7 @@ class RowSegment:
     def parsed(self, raw: bytes, at: int) -> Metadata:
         """Parse the JSON object of the bytes at an offset of the metadata stream."""
         try:
-            fields = json.loads(raw.decode("utf-8", "surrogatepass"))
+            fields = _json_of(raw.decode("utf-8", "surrogatepass"))
         except (ValueError, RecursionError):
             fields = None
         return self._checked(fields, raw, at)

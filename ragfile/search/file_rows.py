@@ -141,10 +141,7 @@ class FileRows(StoredRows):
     def has_further_passages(self) -> bool:
         """Whether a document has several chunks, or may have: see RowSegment."""
         if self._has_further_passages is None:
-            found = any(s.has_further_passages for s in self._live_segments)
-            if not all(s.are_documents_known for s in self._live_segments):
-                return found
-            self._has_further_passages = found
+            self._has_further_passages = any(s.has_further_passages for s in self._live_segments)
         return self._has_further_passages
 
     @property

@@ -9,6 +9,7 @@ from ragfile import __version__
 from ragfile.doors.mcp.tool_results import FACTS
 from ragfile.doors.server.failures import HttpFailure, failure_of
 from ragfile.options import BATCH, SEARCH
+from ragfile.records import ALL_PARTS
 from ragfile.search.shown_passages import facts_of, viewer_of
 
 if TYPE_CHECKING:
@@ -114,6 +115,9 @@ def shown(
     service: Service, rf: KnowledgeBase, found: Hits, question: str, asked_for: Container[str] = ()
 ) -> dict[str, Any]:
     """Return hits ready for JSON, with the excerpts and the support of a question if asked for."""
+    if asked_for:  # which read the hits, too
+        for hit in found:
+            hit.read()
     hits = [fields_of(hit) for hit in found]
     facts = facts_of(found, found) if SUPPORT in asked_for else {}
     excerpts = {EXCERPTS: excerpts_of(rf, found, question)} if EXCERPTS in asked_for else {}
@@ -135,9 +139,16 @@ def excerpts_of(rf: KnowledgeBase, found: Hits, question: str) -> dict[str, Any]
 
 
 def fields_of(hit: Hit) -> dict[str, Any]:
-    """Return the same as dataclasses.asdict, without copying the values."""
-    hit.read()
-    return {name: getattr(hit, name) for name in HIT}
+    """Return the same as dataclasses.asdict, without copying the values. Fields that it reads are not kept in the hit."""
+    reader, row, waiting = hit.found_in
+    if waiting != ALL_PARTS:
+        return {name: getattr(hit, name) for name in HIT}
+    name, doc_id, index, start, end, text, tags, metadata, source = reader.read(row, "whole")
+    return {
+        "id": name, "doc_id": doc_id, "chunk_index": index, "text": text, "score": hit.score,
+        "score_type": hit.score_type, "scores": hit.scores, "tags": tags, "metadata": metadata,
+        "source": source, "start": start, "end": end,
+    }  # fmt: skip
 
 
 def documents(service: Service, call: Call) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 from urllib.parse import parse_qsl
 
+from ragfile import _core
 from ragfile.doors.server.failures import HttpFailure
 from ragfile.doors.server.operations import Call, EventStream, Operation, Raw
 from ragfile.doors.server.streams import send_stream, until_gone
@@ -244,6 +245,11 @@ def answered_whole(service: Service, operation: Operation, call: Call) -> Raw:
 
 def encoded(value: object) -> bytes:
     """Return ASCII JSON; NaN and infinities become null."""
+    return _core.json_bytes(value, _dumped)
+
+
+def _dumped(value: object) -> bytes:
+    """Return the same of a value of another type than those of JSON, or of a deeply nested one."""
     try:
         return json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
     except ValueError:
