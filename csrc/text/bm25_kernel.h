@@ -167,7 +167,7 @@ static TARGET_CODE void TARGET(bound_groups)(const struct rag_bm25_scan *scan, b
         return;
     }
     for (uint32_t group = 0; group < scan->groups; group++)
-        bounds[group] = !TARGET(passing)(scan, group)     ? 0
+        bounds[group] = !TARGET(passing)(scan, group)    ? 0
                         : track && !scan->touched[group] ? dense[group]
                                                          : TARGET(bound)(scan, group, dense[group]);
 }

@@ -44,7 +44,7 @@ enum {
     DIRECT_K = 16384, /* from here on nearly every row is a candidate */
     SCORE_CHUNK = 4096,
     COUNTED_AT_ONCE = 16384, /* rows of a filter */
-    SHARED_MOST = 1 << 18, /* bytes of a scratch that serves every lexicon */
+    SHARED_MOST = 1 << 18,   /* bytes of a scratch that serves every lexicon */
 };
 
 /* -------------------------------------------------------------------------------------- scratch */
