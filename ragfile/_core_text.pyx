@@ -1,15 +1,16 @@
 """Words of texts, and BM25 over the lexical sections of segments."""
 
-from ragfile.errors import VersionError
+from ragfile.errors import FormatError, VersionError
 from ragfile.ground.fork_safe_lock import ForkSafeLock
 
 from cython cimport critical_section
+from libc.math cimport INFINITY
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from rag.shared cimport *
 from rag.text cimport *
-from ragfile._core cimport Filters, Section, check
+from ragfile._core cimport Filters, Outlet, Section, address_of, check, write_out
 
 
 # For modules without these structs, which need no recompile when their headers change.
@@ -58,3 +59,4 @@ cdef object legs_of(lexicon, uint64_t base, const void **legs, size_t *count, co
 
 
 include "pxi/bm25.pxi"
+include "pxi/sparse.pxi"

@@ -291,6 +291,9 @@ def _segment(reader: _core.Reader, record: _core.SegmentRecord, segment: RowSegm
     if (titles := segment.titles) is not None:
         _refuse(consistency.title_faults(segment))
         found["titles"] = [list(entry) for entry in titles.entries()]
+    if (weights := segment.sparse_rows) is not None:
+        _refuse(consistency.sparse_faults(segment))
+        found["sparse"] = [weights.weights(row) for row in range(rows)]
     if (positions := segment.positions) is not None:
         _refuse(consistency.position_faults(segment))
         found["positions"] = _positions(segment.lexicon, positions)

@@ -22,6 +22,7 @@ from ragfile.types import (
     Rewrites,
     RowFilter,
     RowFilters,
+    SparseWeights,
     TagFilter,
     Vector,
     Vectors,
@@ -40,6 +41,11 @@ _EACH: Schema = {"type": "array", "items": {"anyOf": [_FREE, *_ROWS, _NULL]}}
 _WEIGHTS: Schema = {
     "type": "object", "additionalProperties": {"type": "integer", "minimum": 0, "maximum": 255},
 }  # fmt: skip
+_SPARSE: Schema = {
+    "type": "object",
+    "additionalProperties": {"type": "number", "minimum": 0, "maximum": 65520},
+    "maxProperties": 4096,
+}
 _VECTOR: Schema = {
     "type": "array", "items": {"type": "number"}, "minItems": 1, "maxItems": 65536,
 }  # fmt: skip
@@ -90,8 +96,8 @@ class _Common(TypedDict, total=False):
     """The options of every call."""
 
     mode: Annotated[Mode, Option(
-        "Search by words and vectors (`hybrid`), by one of them (`bm25`, `vector`), or by id, source "
-        "and keyword (`keyword`).",
+        "Search by all that a question has (`hybrid`): words, vectors and weights of terms; by one of them "
+        "(`bm25`, `vector`, `sparse`), or by id, source and keyword (`keyword`).",
         "hybrid", typescript="Mode",
     )]  # fmt: skip
     tags_any: Annotated[TagFilter, Option(
@@ -166,6 +172,11 @@ class _OptionOrder(TypedDict, total=False):
 class RetrievalOptions(ExplainOptions, _OptionOrder, total=False):
     """The options of `KnowledgeBase.search`, except `rerank`."""
 
+    sparse: Annotated[SparseWeights | None, Option(
+        'Weights of terms of the question, such as `{"fox": 1.3}`, for chunks that bring such weights.',
+        more="The command line also reads them from a file.",
+        schema={"anyOf": [_SPARSE, _NULL]}, metavar="JSON|FILE", absent={"browser": _NOT_READ},
+    )]  # fmt: skip
     similar_to: Annotated[str | int | None, Option(
         "Find passages similar to this one, without it: the id of a chunk, or a row number.",
         minimum=0, metavar="ID",
@@ -208,6 +219,11 @@ class BatchOptions(_Common, _OptionOrder, total=False):
         "Vectors of the questions, one for each, used instead of embedding them.",
         schema={"anyOf": [{"type": "array", "items": _VECTOR}, _NULL]},
         limit=("max_questions", 1),
+    )]  # fmt: skip
+    sparse: Annotated[SparseWeights | Sequence[SparseWeights] | None, Option(
+        "Weights of terms of the questions: one mapping for all of them, or a list with one for each.",
+        schema={"anyOf": [_SPARSE, {"type": "array", "items": _SPARSE}, _NULL]},
+        limit=("max_questions", 1), absent={"browser": _NOT_READ},
     )]  # fmt: skip
 
 

@@ -18,11 +18,11 @@ from ragfile.errors import CorruptError
 from ragfile.ground.annotations import deferred
 
 if TYPE_CHECKING:
-    from ragfile.types import Fields, Floats, Fusion, Metadata, Tags, Where
+    from ragfile.types import Fields, Floats, Fusion, Metadata, SparseWeights, Tags, Where
 else:  # a tenth of the time that importing this module takes
-    Fields, Floats, Fusion, Metadata, Tags, Where = (
+    Fields, Floats, Fusion, Metadata, SparseWeights, Tags, Where = (
         deferred("ragfile.types", name)
-        for name in ("Fields", "Floats", "Fusion", "Metadata", "Tags", "Where")
+        for name in ("Fields", "Floats", "Fusion", "Metadata", "SparseWeights", "Tags", "Where")
     )
 
 R = TypeVar("R")
@@ -160,6 +160,7 @@ class Chunk:
     """The unit of indexing and search.
 
     `start` and `end` are the span in the document, in code points; -1 if the document is unknown.
+    `sparse` are weights of terms that you bring, such as those of a sparse encoder; None for none.
     """
 
     doc_id: str
@@ -169,6 +170,7 @@ class Chunk:
     metadata: Metadata = field(default_factory=lambda: {})
     start: int = -1
     end: int = -1
+    sparse: SparseWeights | None = field(default=None, repr=False, compare=False)
 
     @property
     def text(self) -> str:

@@ -18,7 +18,7 @@ else:
 
 # ------------------------------------------------------------------------------------------------------------- choices
 
-Mode: TypeAlias = Literal["hybrid", "vector", "bm25", "keyword"]
+Mode: TypeAlias = Literal["hybrid", "vector", "bm25", "sparse", "keyword"]
 """How to search."""
 
 Fusion: TypeAlias = Literal["calibrated", "rrf", "blend"]
@@ -205,6 +205,9 @@ class Boost(TypedDict):
 
 FieldWeights: TypeAlias = Mapping[str, int]
 """Weights of BM25 fields by name, 0 to 255; other fields keep the file's weights."""
+
+SparseWeights: TypeAlias = Mapping[str, float]
+"""Weights of terms, 0 to 65,520, such as those of a sparse encoder."""
 
 Rewrites: TypeAlias = Sequence[str] | Callable[[str], Iterable[str]]
 """Other wordings of a question, or a function that returns them."""

@@ -33,7 +33,7 @@ NAME = rb"[A-Za-z0-9_.+@/]"
 # Checked here or in signatures.py and parity.py; N is a field's number.
 KNOWN = (
     "vector", "keyword", "rag.keys", "rag.shadow", "rag.planes", "rag.clusters", "rag.clustered",
-    "rag.terms", "rag.postings", "rag.positions", "rag.titles", "rag.terms.N", "rag.postings.N", "rag.chunks", "rag.documents",
+    "rag.terms", "rag.postings", "rag.positions", "rag.titles", "rag.sparse", "rag.terms.N", "rag.postings.N", "rag.chunks", "rag.documents",
     "rag.ids", "rag.text", "rag.meta", "rag.bare", "rag.sample", "rag.fine", "rag.columns",
     "rag.tombs", "rag.deleted", "rag.gone", "rag.sections", "rag.config", "rag.merged", "rag.stale",
     "rag.hidden", "rag.past", "rag.origin",
@@ -1315,6 +1315,8 @@ def read_segment(data, row, segment, parts):
         found["sample"] = sample(parts, found, rows)
     if "rag.titles" in parts:
         found["titles"] = titles(parts, found)
+    if "rag.sparse" in parts:
+        found["sparse"] = weights(*of(parts, "rag.sparse"), parts["rag.sparse"][1]["items"], rows)
     if "rag.fine" in parts:
         found["fine"] = fine(parts)
     if "rag.columns" in parts:
@@ -1687,6 +1689,70 @@ def matrices_of(part, numbers, count, documents, rows, kinds, at, refuse):
         ]
         found.append([scope, bits, shown])
     refuse(at == len(part), "a section of another size")
+    return found
+
+
+# ---- Part 14: weights of terms ----------------------------------------------------------------------------------------------
+
+
+def weight(code):
+    """14.1: the weight of a code."""
+    return (1 + code % 2048 / 2048) * 2.0 ** (code // 2048 - 16)
+
+
+def weights(part, at, items, rows):
+    """14.2: the weights of each row, by term."""
+    refuse = lambda truth, reason: need(truth, at, "14.2", reason)  # noqa: E731
+    refuse(len(part) >= 128 and part[:6] == b"RAGSPW", "no RAGSPW1")
+    need(part[6:8] == b"1\0", at, "14.2", "a newer version", "version")
+    told, terms, count, names, words = (number(part, i) for i in range(8, 48, 8))
+    refuse(told == rows < M32 - 1, "another number of rows")
+    refuse(count == items, "another number of items")
+    refuse(not any(part[48:64]), "a reserved byte")
+    refuse(names < M32 and words < M32, "names or lists of 4 GiB")
+    names_at = 64 + 8 * terms
+    lists_at = align(names_at + names, 4)
+    refuse(lists_at + 4 * words + 64 == len(part), "parts that do not fill it")
+    ends = [0, *(number(part, 64 + 4 * i, 4) for i in range(terms))]
+    list_ends = [0, *(number(part, 64 + 4 * (terms + i), 4) for i in range(terms))]
+    refuse(ends == sorted(ends) and ends[-1] == names, "names that do not fill their part")
+    refuse(list_ends == sorted(set(list_ends)) and list_ends[-1] == words, "lists without words")
+    found_terms = [bytes(part[names_at + a : names_at + b]) for a, b in itertools.pairwise(ends)]
+    refuse(all(1 <= len(term) <= 255 for term in found_terms), "a term of no or of 256 bytes")
+    refuse(found_terms == sorted(set(found_terms)), "terms do not ascend")
+    refuse(all(is_text(term) for term in found_terms), "a term that is not UTF-8")
+    found = [{} for _ in range(rows)]
+    for term, (first, last) in zip(found_terms, itertools.pairwise(list_ends), strict=True):
+        listed = part[lists_at + 4 * first : lists_at + 4 * last]
+        for row, code in list_of_weights(listed, rows, refuse):
+            found[row][term.decode()] = weight(code)
+    refuse(sum(map(len, found)) == count, "another number of weights")
+    return found
+
+
+def is_text(raw):
+    try:
+        return "\0" not in raw.decode()
+    except UnicodeDecodeError:
+        return False
+
+
+def list_of_weights(part, rows, refuse):
+    """The (row, code) of a list."""
+    found, at, before = [], 4, -1
+    for _ in range(number(part, 2, 2) + 1):
+        refuse(at + 4 <= len(part), "a list that its containers do not fill")
+        window, size = number(part, at, 2), number(part, at + 2, 2) + 1
+        refuse(at + 4 + 4 * size <= len(part), "a container after its list")
+        refuse(window > before, "windows do not ascend")
+        here = struct.unpack_from(f"<{size}H", part, at + 4)
+        codes = struct.unpack_from(f"<{size}H", part, at + 4 + 2 * size)
+        refuse(all(a < b for a, b in itertools.pairwise(here)), "rows do not ascend")
+        found += zip((window << 16 | row for row in here), codes, strict=True)
+        at, before = at + 4 + 4 * size, window
+    refuse(at == len(part), "a list that its containers do not fill")
+    refuse(found[-1][0] < rows, "a weight of a row that is not there")
+    refuse(number(part, 0, 2) == max(code for _, code in found), "another largest code")
     return found
 
 

@@ -164,6 +164,7 @@ PAGES = {
     "10": "dataset.md",
     "11": "parity.md",
     "12": "graph.md",
+    "14": "weights.md",
 }
 
 

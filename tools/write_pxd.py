@@ -22,7 +22,7 @@ ROOMS = {
     "shared": ["status", "machine", "section", "bits"],
     "files": ["files", "encryption", "container", "writer", "parity", "pairs"],
     "records": ["streams", "compression", "records", "columns", "graph", "formats"],
-    "text": ["words", "languages", "bm25", "positions", "frequencies"],
+    "text": ["words", "languages", "bm25", "positions", "frequencies", "sparse"],
     "vectors": [
         "matrix", "shadows", "clusters", "search", "sample", "words", "titles", "fusion", "refinement", "model",
     ],

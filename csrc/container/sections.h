@@ -30,6 +30,7 @@ static const char *const section_names[] = {
     "rag.original",
     "graph",
     "hypergraph",
+    "rag.sparse",
     "rag.tombs",
     "rag.deleted",
     "rag.gone",

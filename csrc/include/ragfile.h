@@ -29,6 +29,7 @@
 #include "ragfile/positions.h"
 #include "ragfile/graph.h"
 #include "ragfile/frequencies.h"
+#include "ragfile/sparse.h"
 #include "ragfile/titles.h"
 #include "ragfile/fusion.h"
 #include "ragfile/refinement.h"

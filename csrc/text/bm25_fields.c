@@ -327,7 +327,7 @@ enum rag_status rag_lexicons_count_fields(const struct rag_lexical_leg *legs, si
                                           const struct rag_lexical_stats *stats,
                                           struct rag_fault *fault) {
     if (!leg_count) return RAG_OK;
-    struct rag_bm25_scratch *scratch = rag_bm25_scratch_take(legs[0].lexicon);
+    struct rag_bm25_scratch *scratch = rag_bm25_scratch_take(&legs[0].lexicon->scratches);
     if (!scratch) return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     enum rag_status status = RAG_OK;
     for (size_t i = 0; i < count && !status; i++) {
@@ -341,6 +341,6 @@ enum rag_status rag_lexicons_count_fields(const struct rag_lexical_leg *legs, si
         }
     }
     rag_queries_join(queries);
-    rag_bm25_scratch_give(legs[0].lexicon, scratch);
+    rag_bm25_scratch_give(&legs[0].lexicon->scratches, scratch);
     return status;
 }

@@ -216,3 +216,43 @@ static TARGET_CODE void TARGET(scan_window)(struct rag_bm25_scan *scan) {
         if (bounds[group] > scan->found->threshold) TARGET(visit_group)(scan, group);
     if (scan->sparse_count) TARGET(clear)(scan, track);
 }
+
+/* Compute the shares of the next count <= STEP weights; see struct rag_bm25_weighed. A hostile code
+ * is clamped to the largest sum. */
+static inline TARGET_CODE void TARGET(share_weights)(const struct rag_bm25_weighed *list,
+                                                     uint32_t from, uint32_t count,
+                                                     uint16_t *shares) {
+    for (uint32_t i = 0; i < count; i++) {
+        const uint32_t bits =
+            ((uint32_t)load_u16(list->codes + 2 * (size_t)(from + i)) << RAG_BM25_WEIGHT_SHIFT) +
+            RAG_BM25_WEIGHT_BASE;
+        float weight;
+        memcpy(&weight, &bits, sizeof weight);
+        weight *= list->scale;
+        shares[i] = (uint16_t)((int32_t)(weight < 65534.0f ? weight : 65534.0f) + 1);
+    }
+}
+
+static TARGET_CODE void TARGET(add_weights)(struct rag_bm25_scan *scan,
+                                            const struct rag_bm25_weighed *list, bool track) {
+    const uint16_t last = (uint16_t)(scan->groups * LEX_GROUP - 1);
+    uint16_t shares[TARGET(STEP)] __attribute__((aligned(64))),
+        rows[TARGET(STEP)] __attribute__((aligned(64)));
+    uint16_t *sums = scan->sums;
+    for (uint32_t from = 0; from < list->count; from += TARGET(STEP)) {
+        const uint32_t rest = list->count - from, count = rest < TARGET(STEP) ? rest : TARGET(STEP);
+        if (count == TARGET(STEP)) TARGET(share_weights)(list, from, TARGET(STEP), shares);
+        else TARGET(share_weights)(list, from, count, shares);
+        memcpy(rows, list->rows + 2 * (size_t)from, 2 * (size_t)count);
+        for (uint32_t i = 0; i < count; i++) rows[i] = rows[i] < last ? rows[i] : last;
+        for (uint32_t i = 0; i < count; i++) sums[rows[i]] = (uint16_t)(sums[rows[i]] + shares[i]);
+        for (uint32_t i = 0; track && i < count; i++) scan->touched[rows[i] / LEX_GROUP] = 1;
+    }
+}
+
+static TARGET_CODE void TARGET(scan_weights)(struct rag_bm25_scan *scan) {
+    const bool track = scan->sparse_rows < scan->groups;
+    for (size_t t = 0; t < scan->weighed_count; t++)
+        TARGET(add_weights)(scan, &scan->weighed[t], track);
+    TARGET(sweep)(scan, track);
+}

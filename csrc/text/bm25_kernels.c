@@ -239,3 +239,11 @@ rag_bm25_scan_function *rag_bm25_scan_window(void) {
 #endif
     return scan_window_baseline;
 }
+
+rag_bm25_scan_function *rag_bm25_scan_weights(void) {
+#if defined(__x86_64__)
+    if (rag_cpu & RAG_CPU_AVX512VNNI) return scan_weights_avx512vnni;
+    if (rag_cpu & RAG_CPU_AVX2) return scan_weights_avx2;
+#endif
+    return scan_weights_baseline;
+}

@@ -110,7 +110,7 @@ enum rag_status rag_lexicon_open(const struct rag_guard *terms, const struct rag
 
 void rag_lexicon_close(struct rag_lexicon *lexicon) {
     if (!lexicon) return;
-    rag_bm25_scratch_free_all(lexicon);
+    rag_bm25_scratch_free_all(&lexicon->scratches);
     free(lexicon->fields);
     free(lexicon);
 }

@@ -122,22 +122,22 @@ static size_t grown_size(const struct rag_bm25_scratch *s) {
            s->length_capacity * sizeof *s->lengths;
 }
 
-struct rag_bm25_scratch *rag_bm25_scratch_take(struct rag_lexicon *lexicon) {
-    struct rag_bm25_scratch *scratch = pop(&lexicon->scratches);
+struct rag_bm25_scratch *rag_bm25_scratch_take(struct rag_bm25_scratches *own) {
+    struct rag_bm25_scratch *scratch = pop(own);
     if (!scratch) scratch = pop(&shared);
     return scratch ? scratch : new_scratch();
 }
 
-void rag_bm25_scratch_give(struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch) {
+void rag_bm25_scratch_give(struct rag_bm25_scratches *own, struct rag_bm25_scratch *scratch) {
     const bool is_small = grown_size(scratch) <= SHARED_MOST;
-    if (!push(is_small ? &shared : &lexicon->scratches, scratch)) free_scratch(scratch);
+    if (!push(is_small ? &shared : own, scratch)) free_scratch(scratch);
 }
 
-void rag_bm25_scratch_free_all(struct rag_lexicon *lexicon) {
-    while (lexicon->scratches.first) {
-        struct rag_bm25_scratch *next = lexicon->scratches.first->next;
-        free_scratch(lexicon->scratches.first);
-        lexicon->scratches.first = next;
+void rag_bm25_scratch_free_all(struct rag_bm25_scratches *own) {
+    while (own->first) {
+        struct rag_bm25_scratch *next = own->first->next;
+        free_scratch(own->first);
+        own->first = next;
     }
 }
 
@@ -189,7 +189,7 @@ void rag_bm25_candidates_tighten(struct rag_bm25_candidates *found) {
     found->limit = 4 * kept;
 }
 
-static bool start_candidates(struct rag_bm25_candidates *found, size_t k) {
+bool rag_bm25_candidates_start(struct rag_bm25_candidates *found, size_t k) {
     size_t sums_capacity = found->capacity;
     found->limit = 2 * k + 128;
     if (!rag_grow(&found->sums, &sums_capacity, found->limit + 2 * LEX_GROUP,
@@ -501,12 +501,8 @@ static void select_keys(uint64_t *keys, size_t n, size_t k) {
     }
 }
 
-/* Score rows (ascending) and enter those that contain a term of the query. */
-static enum rag_status enter_rows(const struct rag_bm25_query *query, const uint32_t *rows,
-                                  size_t count, size_t k, struct rag_fault *fault) {
-    struct rag_bm25_scratch *scratch = query->scratch;
-    const enum rag_status status = rag_bm25_score_rows(query, rows, count, fault);
-    if (status) return status;
+enum rag_status rag_bm25_scores_enter(struct rag_bm25_scratch *scratch, const uint32_t *rows,
+                                      size_t count, size_t k, struct rag_fault *fault) {
     if (2 * (scratch->key_count + count) > scratch->key_capacity && scratch->key_count > 2 * k) {
         select_keys(scratch->keys, scratch->key_count, k);
         scratch->key_count = k;
@@ -520,8 +516,15 @@ static enum rag_status enter_rows(const struct rag_bm25_query *query, const uint
     return RAG_OK;
 }
 
+/* Score rows (ascending) and enter those that contain a term of the query. */
+static enum rag_status enter_rows(const struct rag_bm25_query *query, const uint32_t *rows,
+                                  size_t count, size_t k, struct rag_fault *fault) {
+    const enum rag_status status = rag_bm25_score_rows(query, rows, count, fault);
+    return status ? status : rag_bm25_scores_enter(query->scratch, rows, count, k, fault);
+}
+
 /* Sort candidates by row, using the keys. */
-static bool sort_rows(struct rag_bm25_scratch *scratch, uint32_t *rows, size_t count) {
+bool rag_bm25_rows_sort(struct rag_bm25_scratch *scratch, uint32_t *rows, size_t count) {
     if (!rag_grow(&scratch->keys, &scratch->key_capacity, 2 * count, sizeof *scratch->keys))
         return false;
     for (size_t i = 0; i < count; i++) scratch->keys[i] = rows[i];
@@ -530,7 +533,8 @@ static bool sort_rows(struct rag_bm25_scratch *scratch, uint32_t *rows, size_t c
     return true;
 }
 
-static void put_results(struct rag_bm25_scratch *scratch, size_t k, int64_t *rows, float *scores) {
+void rag_bm25_results_put(struct rag_bm25_scratch *scratch, size_t k, int64_t *rows,
+                          float *scores) {
     select_keys(scratch->keys, scratch->key_count, k);
     if (scratch->key_count > k) scratch->key_count = k;
     sort_keys(scratch->keys, scratch->key_count, scratch->keys + scratch->key_count);
@@ -641,7 +645,7 @@ static enum rag_status settle_candidates(const struct rag_bm25_query *query, siz
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for candidates");
     for (size_t i = 0; i < found->count; i++)
         if (found->sums[i] >= bar) scratch->rows[likely++] = found->rows[i];
-    if (!sort_rows(scratch, scratch->rows, likely))
+    if (!rag_bm25_rows_sort(scratch, scratch->rows, likely))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for candidates");
     const enum rag_status status = rag_bm25_score_rows(query, scratch->rows, likely, fault);
     if (status) return status;
@@ -664,7 +668,7 @@ static enum rag_status enter_scanned(struct rag_bm25_query *query, const uint64_
     struct rag_bm25_candidates *found = &scratch->found;
     *complete = false;
     if (k >= DIRECT_K) return RAG_OK;
-    if (!start_candidates(found, k) || !start_scan(query))
+    if (!rag_bm25_candidates_start(found, k) || !start_scan(query))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     if (!weigh_terms(query, where != NULL, least)) return RAG_OK;
     scan_windows(query, where);
@@ -678,7 +682,7 @@ static enum rag_status enter_scanned(struct rag_bm25_query *query, const uint64_
     if (!*complete) return RAG_OK;
     const enum rag_status settled = settle_candidates(query, k, fault);
     if (settled) return settled;
-    if (!sort_rows(scratch, found->rows, found->count))
+    if (!rag_bm25_rows_sort(scratch, found->rows, found->count))
         return rag_fail(fault, RAG_MEMORY, 0, "no memory for candidates");
     scratch->key_count = 0;
     return enter_rows(query, found->rows, found->count, k, fault);
@@ -708,7 +712,7 @@ enum rag_status rag_bm25_search(struct rag_lexicon *lexicon, struct rag_bm25_scr
         else status = enter_scanned(&query, where, k, least, &complete, fault);
         if (!status && !complete) status = enter_all(&query, where, k, fault);
     }
-    if (!status) put_results(scratch, k, rows, scores);
+    if (!status) rag_bm25_results_put(scratch, k, rows, scores);
     return status;
 }
 
@@ -718,11 +722,11 @@ enum rag_status rag_lexicon_search(struct rag_lexicon *lexicon, const struct rag
                                    struct rag_fault *fault) {
     enum rag_status status = rag_bm25_check_stats(stats, fault);
     if (status || k == 0) return status;
-    struct rag_bm25_scratch *scratch = rag_bm25_scratch_take(lexicon);
+    struct rag_bm25_scratch *scratch = rag_bm25_scratch_take(&lexicon->scratches);
     if (!scratch) return rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     status =
         rag_bm25_search(lexicon, scratch, terms, count, stats, where, k, 0, rows, scores, fault);
-    rag_bm25_scratch_give(lexicon, scratch);
+    rag_bm25_scratch_give(&lexicon->scratches, scratch);
     return status;
 }
 
@@ -736,7 +740,7 @@ enum rag_status rag_lexicon_score(struct rag_lexicon *lexicon, const struct rag_
         if (rows[i] < 0 || (uint64_t)rows[i] >= lexicon->info.rows)
             return rag_fail(fault, RAG_ARGUMENT, (uint64_t)rows[i], "no such row");
     if (status || row_count == 0) return status;
-    struct rag_bm25_scratch *scratch = rag_bm25_scratch_take(lexicon);
+    struct rag_bm25_scratch *scratch = rag_bm25_scratch_take(&lexicon->scratches);
     uint64_t *order = malloc(2 * row_count * sizeof *order);
     uint32_t *ascending = malloc(row_count * sizeof *ascending);
     if (!scratch || !order || !ascending || row_count > UINT32_MAX)
@@ -752,6 +756,6 @@ enum rag_status rag_lexicon_score(struct rag_lexicon *lexicon, const struct rag_
         scores[(uint32_t)order[i]] = (float)scratch->scores[i];
     free(order);
     free(ascending);
-    if (scratch) rag_bm25_scratch_give(lexicon, scratch);
+    if (scratch) rag_bm25_scratch_give(&lexicon->scratches, scratch);
     return status;
 }

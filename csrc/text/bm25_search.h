@@ -34,6 +34,17 @@ struct rag_bm25_dense {
     uint32_t count, weight;
 };
 
+/* Rows with weights of their own in a window (rag.sparse): u16 row each, u16 code each. The share of
+ * a row is its weight times scale, rounded up by at most 1. */
+struct rag_bm25_weighed {
+    const uint8_t *rows, *codes;
+    uint32_t count;
+    float scale;
+};
+/* A code becomes the bits of its weight as f32 by a shift and a sum. */
+#define RAG_BM25_WEIGHT_BASE 0x37800000u
+enum { RAG_BM25_WEIGHT_SHIFT = 12 };
+
 /* One window with the query's containers in it. sums and touched are zero before and after. */
 struct rag_bm25_scan {
     uint16_t *sums;        /* LEX_WINDOW */
@@ -43,6 +54,8 @@ struct rag_bm25_scan {
     const struct rag_bm25_sparse *sparse;
     const struct rag_bm25_dense *dense;
     size_t sparse_count, dense_count;
+    const struct rag_bm25_weighed *weighed; /* the only containers of a scan of weights */
+    size_t weighed_count;
     uint32_t sparse_rows,
         dense_most; /* rows in sparse containers; sum of the dense containers' largest shares */
     struct rag_bm25_candidates *found;
@@ -50,6 +63,7 @@ struct rag_bm25_scan {
 typedef void rag_bm25_scan_function(struct rag_bm25_scan *scan);
 /* Return the scan for this machine. */
 rag_bm25_scan_function *rag_bm25_scan_window(void);
+rag_bm25_scan_function *rag_bm25_scan_weights(void);
 
 /* Return the k-th best of n (> 0) values, or 0 when k > n. */
 uint32_t rag_bm25_kth(const uint16_t *values, size_t n, size_t k);
@@ -80,9 +94,20 @@ struct rag_bm25_scratch {
     size_t own_capacity, rest_capacity, length_capacity;
 };
 
-struct rag_bm25_scratch *rag_bm25_scratch_take(struct rag_lexicon *lexicon);
-void rag_bm25_scratch_give(struct rag_lexicon *lexicon, struct rag_bm25_scratch *scratch);
-void rag_bm25_scratch_free_all(struct rag_lexicon *lexicon);
+/* `own` is the stack of what is searched, for scratches that it made grow. */
+struct rag_bm25_scratch *rag_bm25_scratch_take(struct rag_bm25_scratches *own);
+void rag_bm25_scratch_give(struct rag_bm25_scratches *own, struct rag_bm25_scratch *scratch);
+void rag_bm25_scratch_free_all(struct rag_bm25_scratches *own);
+
+/* Begin with no candidates; false without memory. */
+bool rag_bm25_candidates_start(struct rag_bm25_candidates *found, size_t k);
+/* Sort candidates by row; false without memory. */
+bool rag_bm25_rows_sort(struct rag_bm25_scratch *scratch, uint32_t *rows, size_t count);
+/* Enter rows with the scores of scratch->scores, unless those are 0. */
+enum rag_status rag_bm25_scores_enter(struct rag_bm25_scratch *scratch, const uint32_t *rows,
+                                      size_t count, size_t k, struct rag_fault *fault);
+/* The k best of all that was entered. */
+void rag_bm25_results_put(struct rag_bm25_scratch *scratch, size_t k, int64_t *rows, float *scores);
 
 /* A short list unpacked to look like a sparse container; its window's rows are a slice of it. */
 struct rag_bm25_unpacked {

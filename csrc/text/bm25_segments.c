@@ -114,14 +114,14 @@ static enum rag_status search_leg(const struct several *all, size_t s, size_t i,
 static enum rag_status search_query(const struct several *all, size_t i, struct rag_fault *fault) {
     struct rag_lexicon *host = all->legs[0].lexicon;
     float *room = malloc(2 * all->k * sizeof *room);
-    struct rag_bm25_scratch *scratch = room ? rag_bm25_scratch_take(host) : NULL;
+    struct rag_bm25_scratch *scratch = room ? rag_bm25_scratch_take(&host->scratches) : NULL;
     struct floor floor = {room, room + all->k, 0, all->k};
     enum rag_status status =
         scratch ? RAG_OK : rag_fail(fault, RAG_MEMORY, 0, "no memory for a query");
     if (!status) status = search_leg(all, all->largest, i, scratch, &floor, fault);
     for (size_t s = 0; s < all->leg_count && !status; s++)
         if (s != all->largest) status = search_leg(all, s, i, scratch, &floor, fault);
-    if (scratch) rag_bm25_scratch_give(host, scratch);
+    if (scratch) rag_bm25_scratch_give(&host->scratches, scratch);
     free(room);
     return status;
 }
@@ -192,7 +192,7 @@ enum rag_status rag_lexicons_score(const struct rag_lexical_leg *legs, size_t le
     for (size_t i = 1; i < row_count; i++)
         if (rows[i] < rows[i - 1])
             return rag_fail(fault, RAG_ARGUMENT, (uint64_t)i, "rows are not in order");
-    struct rag_bm25_scratch *scratch = rag_bm25_scratch_take(legs[0].lexicon);
+    struct rag_bm25_scratch *scratch = rag_bm25_scratch_take(&legs[0].lexicon->scratches);
     uint32_t *local = malloc(row_count * sizeof *local);
     if (!scratch || !local) status = rag_fail(fault, RAG_MEMORY, 0, "no memory for scores");
     memset(scores, 0, row_count * sizeof *scores);
@@ -208,7 +208,7 @@ enum rag_status rag_lexicons_score(const struct rag_lexical_leg *legs, size_t le
                            scores + first, fault);
     }
     free(local);
-    if (scratch) rag_bm25_scratch_give(legs[0].lexicon, scratch);
+    if (scratch) rag_bm25_scratch_give(&legs[0].lexicon->scratches, scratch);
     return status;
 }
 

@@ -6,6 +6,7 @@
     chunk_index  int64: its number there            metadata.…   the value at each path, with its type
     text         the chunk                          embedding    float32[dim], where the file has vectors;
     source       the document's                                  null for a chunk without one
+    sparse       JSON: weights of terms, where chunks bring any
 
 Rows come in the order of the file, batch by batch, so that no export needs more memory than a batch.
 Only requested columns are read: a stream of `row` alone reads nothing.
@@ -54,6 +55,9 @@ def records(archive: StoredRows, vectors: bool = True) -> Iterator[dict[str, Any
             "node_id": hit.id, "uuid": hit.uuid, "doc_id": hit.doc_id, "chunk_index": hit.chunk_index, "text": hit.text, "source": hit.source,
             "start": hit.start, "end": hit.end, "tags": list(hit.tags), "metadata": hit.metadata,
         }  # fmt: skip
+        segment, local = archive.place(row)
+        if weights := segment.sparse_of(local):
+            record["sparse"] = weights
         if vectors:
             vector = hit.vector
             record["embedding"] = None if vector is None else vector.astype(np.float32).tolist()
@@ -121,6 +125,8 @@ class ArrowFields:
         }  # fmt: skip
         for name in PLAIN:
             yield Field(name, _ARROW.get(name, (b"u", name.encode(), [])), makers[name])
+        if any(segment.has("rag.sparse") for segment in self.archive.segments):
+            yield Field("sparse", (b"u", b"sparse", []), _sparse)
         for path in self._typed:
             if (kind := typed_columns.type_at(self.archive.segment_columns, path)) is not None:
                 yield _typed_field(f"metadata.{path}", kind, path)
@@ -188,6 +194,14 @@ def _text_of(name: str) -> Callable[[Rows], ArrowArray]:
 
 def _tags(rows: Rows) -> ArrowArray:
     return _lists([list(hit.tags) for hit in rows.hits])
+
+
+def _sparse(rows: Rows) -> ArrowArray:
+    return _texts(
+        json.dumps(segment.sparse_of(row) or {}, ensure_ascii=False)
+        for segment, _, local in rows.places()
+        for row in local.tolist()
+    )
 
 
 def _metadata(rows: Rows) -> ArrowArray:

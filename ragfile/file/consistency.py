@@ -45,7 +45,7 @@ def disagreements(archive: CheckedRows) -> list[Fault]:
     for segment in archive.segments:
         for look in (
             _streams, _records, _vectors, bare_faults, term_faults, shadow_faults, sample_faults, fine_faults,
-            column_faults, gone_faults, position_faults, title_faults, link_faults, original_faults,
+            column_faults, gone_faults, position_faults, title_faults, sparse_faults, link_faults, original_faults,
         ):  # fmt: skip
             try:
                 faults += look(segment)
@@ -317,6 +317,15 @@ def column_faults(segment: RowSegment) -> Iterator[Fault]:
             yield _fault(f"a column of {path!r}, which no row has", "rag.columns")
         elif other is not None and not _is_same_column(stored, number, made, other):
             yield _fault(f"the column of {path!r} differs from the metadata", "rag.columns")
+
+
+def sparse_faults(segment: RowSegment) -> Iterator[Fault]:
+    """Check the weights of terms, and that there are as many as items."""
+    if (weights := segment.sparse) is None:
+        return
+    weights.check_all()
+    if len(weights) != segment.reader.entry("rag.sparse", segment.number)["items"]:
+        yield _fault("another number of items than weights", "rag.sparse")
 
 
 def link_faults(segment: RowSegment) -> Iterator[Fault]:

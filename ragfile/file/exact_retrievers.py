@@ -359,6 +359,38 @@ def bm25_scores(
     return _scores(segments, rows, queries, {"k1": k1, "b": b})
 
 
+def sparse_best(
+    segments: Segments,
+    questions: Sequence[_core.SparseQuestion],
+    k: int,
+    sets: Sequence[Words | None],
+) -> Answers:
+    """Return the k best rows of each question by its weights of terms, as nearest does."""
+    if not segments:
+        return nothing(len(questions), k)
+    legs = [
+        (weights, where)
+        for segment, where in zip(segments, sets, strict=True)
+        if (weights := segment.sparse) is not None
+    ]
+    found, scores = _core.sparse_search(legs, questions, k)
+    if len(segments) == 1:
+        return numbered(segments[0], found[:, 0]), scores[:, 0]
+    bases = np.array([s.base for s in segments], dtype=np.int64)[None, :, None]
+    return segments.parts.merge(np.where(found < 0, found, found + bases), scores, k, 1)
+
+
+def sparse_scores(segments: Segments, rows: RowNumbers, question: _core.SparseQuestion) -> Float32s:
+    """Return the exact score of each row by weights of terms; 0 where it has none of them."""
+
+    def score(segment: RowSegment, local: Int64s) -> Float32s:
+        if (weights := segment.sparse) is None:
+            return np.zeros(len(local), np.float32)
+        return weights.score(np.ascontiguousarray(local), question)
+
+    return _ascending(rows, lambda sorted_: _by_segments(segments, sorted_, score, 0))
+
+
 def _scores(
     segments: Segments, rows: RowNumbers, queries: _core.Queries, options: ScoreOptions
 ) -> Float32s:

@@ -177,6 +177,8 @@ class RowSegment:
     _lexicon: _core.Lexicon | None
     _positions: _core.Positions | None
     _titles: _core.TitleTable | None
+    _sparse: _core.SparseWeights | None
+    _sparse_rows: _core.SparseRows | None
     _fields: dict[int, Metadata]
     _has_further_passages: bool | None
     sample_places: dict[tuple[int, int], int] | None  # see sample_rows
@@ -188,7 +190,7 @@ class RowSegment:
         self.room = KEPT
         self._records = self._texts = self._meta = self._alive = self._bare = None
         self._layout = self._view = self._matrix = self._lexicon = None
-        self._positions = self._titles = None
+        self._positions = self._titles = self._sparse = self._sparse_rows = None
         self.sample_places = self._has_further_passages = None
         self._links: dict[str, LinkLists] = {}
         self._originals: _core.Originals | None = None
@@ -367,7 +369,7 @@ class RowSegment:
     def chunk(self, row: int) -> Chunk:
         """Return a row as a Chunk; its metadata includes the document's."""
         _, doc_id, index, start, end, text, tags, metadata, _ = self.whole(row)
-        return Chunk(doc_id, index, text, tags, metadata, start, end)
+        return Chunk(doc_id, index, text, tags, metadata, start, end, self.sparse_of(row))
 
     def identity(self, row: int) -> tuple[str, str, int, int, int]:
         """Return the id of a row, the id of its document, its index there, and its span."""
@@ -581,6 +583,32 @@ class RowSegment:
         if self._titles is None and (section := self.section("rag.titles")) is not None:
             self._titles = _core.TitleTable(section)
         return self._titles
+
+    @property
+    def sparse(self) -> _core.SparseWeights | None:
+        """Return the weights of terms that rows bring, searchable; None without any."""
+        if self._sparse is None and (section := self.section("rag.sparse")) is not None:
+            sparse = _core.SparseWeights(section)
+            if sparse.rows != self.rows:
+                raise CorruptError(
+                    f"segment {self.number} has {self.rows} rows, its weights {sparse.rows}",
+                    section="rag.sparse",
+                )
+            self._sparse = sparse
+        return self._sparse
+
+    @property
+    def sparse_rows(self) -> _core.SparseRows | None:
+        """Return the same weights by row, in memory; made on first use."""
+        if self._sparse_rows is None and (sparse := self.sparse) is not None:
+            self._sparse_rows = sparse.by_row()
+        return self._sparse_rows
+
+    def sparse_of(self, row: int) -> dict[str, float] | None:
+        """Return the weights that a row brings, None without any."""
+        if not self.has("rag.sparse") or (rows := self.sparse_rows) is None:
+            return None
+        return rows.weights(row) or None
 
     @property
     def field_names(self) -> tuple[int, ...]:

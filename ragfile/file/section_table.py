@@ -29,6 +29,7 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "rag.original": ("rag.documents",),
     "graph": ("rag.documents",),
     "hypergraph": ("rag.documents",),
+    "rag.sparse": ("rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta"),
 }
 
 # How compaction treats each section: rebuilt from the documents, kept, or dropped.
@@ -58,6 +59,7 @@ COMPACTION = {
     "rag.original": "rebuilt",
     "graph": "rebuilt",
     "hypergraph": "rebuilt",
+    "rag.sparse": "rebuilt",
     "rag.tombs": "dropped",
     "rag.deleted": "dropped",
     "rag.gone": "dropped",

@@ -91,6 +91,7 @@ class FileRows(StoredRows):
         self._has_further_passages: bool | None = None
         self._live_segments = [segment for segment in self._segments if segment.live]
         self._searched: dict[str, exact_retrievers.Segments] = {}
+        self._weighed_segments: exact_retrievers.Segments | None = None
         self._unknown_keys: set[str] = set()
         self._sample: _core.Sample | None = None
         self._method: retriever_fusion.Method | None = None
@@ -98,6 +99,7 @@ class FileRows(StoredRows):
         self._records: _core.Parts | None = None  # of all segments, to read ids
         self._titles: _core.Titles | None = None
         self._has_titles: bool | None = None
+        self._has_sparse: bool | None = None
 
     def check_unchanged(self) -> None:
         """Raise ChangedError if the file was overwritten since it was opened."""
@@ -328,6 +330,33 @@ class FileRows(StoredRows):
         return exact_retrievers.bm25_scores(
             segments, rows, text or "", k1, b, self._weights(segments, fields)
         )
+
+    @property
+    def has_sparse(self) -> bool:
+        """Whether chunks bring weights of terms."""
+        if self._has_sparse is None:
+            self._has_sparse = any(s.live and s.has("rag.sparse") for s in self._segments)
+        return self._has_sparse
+
+    def sparse_best(
+        self, questions: Sequence[_core.SparseQuestion], k: int, chosen: RowSet,
+        notes: Notes | None = None,
+    ) -> Found:  # fmt: skip
+        segments = self._weighed()
+        sets = segments.living if chosen is ALL else chosen.words(segments)
+        return exact_retrievers.sparse_best(segments, questions, k, sets)
+
+    def sparse_scores(
+        self, rows: Int64s, question: _core.SparseQuestion, notes: Notes | None = None
+    ) -> Float32s:
+        return exact_retrievers.sparse_scores(self._weighed(), rows, question)
+
+    def _weighed(self) -> exact_retrievers.Segments:
+        """Return the segments with live rows that bring weights of terms."""
+        if self._weighed_segments is None:
+            found = [segment for segment in self._live_segments if segment.has("rag.sparse")]
+            self._weighed_segments = exact_retrievers.Segments(found, False)
+        return self._weighed_segments
 
     # ------------------------------------------------------------------------------------------- the dictionary --
 

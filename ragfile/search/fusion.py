@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 RRF_K = 60
 PARAMETERS = {  # those of a search
-    "rrf": {"rrf_k"}, "blend": {"alpha"}, "calibrated": {"w", "evidence", "known", "named", "foreign"},
+    "rrf": {"rrf_k", "sparse"}, "blend": {"alpha", "sparse"},
+    "calibrated": {"w", "evidence", "known", "named", "foreign", "sparse"},
 }  # fmt: skip
 Fused: TypeAlias = "tuple[Int64s, NDArray[np.float64]]"
 
@@ -66,6 +67,12 @@ def check_share(name: str, share: float) -> None:
     """Refuse a share, such as that of evidence, outside its bounds."""
     if not 0 <= share <= 1:
         raise ValueError(f"{name} must be between 0 and 1, not {share}")
+
+
+def check_sparse(weight: float) -> None:
+    """Refuse a weight of the sparse retriever that is negative or not finite."""
+    if not 0 <= weight < float("inf"):
+        raise ValueError(f"sparse must not be negative, not {weight}")
 
 
 def alpha_weights(alpha: float) -> tuple[float, float]:

@@ -65,6 +65,8 @@ def share(base: SearchedRows, question: Question, *, has_words: bool, has_vector
         return 0.0
     if question.without is not None or question.ranks_code or question.queries is not None:
         return 0.0
+    if question.weighs:
+        return 0.0
     how = retriever_fusion.method_for(base, question.fusion)
     if has_vectors and how.name != "calibrated":
         return 0.0

@@ -81,6 +81,8 @@ def _scores(retrieval: Retrieval, question: Question, name: str, rows: Int64s) -
     if name == "bm25":
         text, fields = question.texts[0], question.fields
         return base.scores_of(rows, text=text, fields=fields, notes=notes)
+    if name == "sparse":
+        return base.sparse_scores(rows, question.weights[0], notes)
     vectors = retrieval.retrievers(question).vectors
     assert vectors is not None  # the vector retriever ran
     return base.scores_of(rows, vector=vectors[0], notes=notes)

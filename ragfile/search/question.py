@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragfile.search.named_pages import Lifts
-    from ragfile.types import Boost, FusionChoice, Mode, TagFilter, Vectors
+    from ragfile.types import Boost, FusionChoice, Mode, SparseWeights, TagFilter, Vectors
 
 DEFAULTS = SEARCH.defaults
 SPARE = 4  # candidates per place of an answer that drops repeats
@@ -119,6 +119,10 @@ class Question:
     pool: int = DEFAULTS["pool"]
     fusion: FusionChoice | None = DEFAULTS["fusion"]
     vectors: Any = None  # Any: Vectors before the check, then a float32 array
+    sparse: SparseWeights | Sequence[SparseWeights | _core.SparseQuestion] | None = DEFAULTS[
+        "sparse"
+    ]
+    weights: tuple[_core.SparseQuestion, ...] = field(default=(), init=False)  # of each text
     drop_repeats: bool = DEFAULTS["drop_repeats"]
     threads: int | None = DEFAULTS["threads"]
     offset: int = DEFAULTS["offset"]
@@ -128,6 +132,7 @@ class Question:
     without: int | None = None  # a row to leave out
     group: int = DEFAULTS["group"]
     is_whole: bool = False  # the answer is all candidates
+    weighs: bool = False  # by weights of terms, too; set from the file that is asked
     ranks_code: bool = False  # by the paths of source code, too; set from the file that is asked
     hops: int = DEFAULTS["hops"]
     named: float = 0.0  # the share by which named pages rise; set from the file that is asked
@@ -153,6 +158,10 @@ class Question:
             self.recall = Recall(np.ones(len(self.texts)), np.arange(len(self.texts)))
         if self.vectors is not None:
             self.vectors = _checked_vectors(self.vectors, len(self.texts))
+        if self.mode == "sparse" and self.sparse is None:
+            raise ValueError("mode sparse ranks by weights of terms: give sparse={term: weight}")
+        if self.sparse is not None:
+            self.sparse = self.weights = _checked_sparse(self.sparse, len(self.texts))
         if self.where is not None and self.has_filters and len(self.where) != len(self.texts):
             raise ValueError(f"where has {len(self.where)} filters for {len(self.texts)} questions")
 
@@ -165,7 +174,9 @@ class Question:
     @property
     def looks_beyond(self) -> bool:
         """Whether rows after the k best by fusion can be in the answer."""
-        refines = self.drop_repeats or self.diversity or self.boost or self.ranks_code
+        refines = (
+            self.drop_repeats or self.diversity or self.boost or self.ranks_code or self.weighs
+        )
         return bool(refines or self.is_whole)
 
     @property
@@ -215,7 +226,8 @@ class Question:
                 return None
         raw = None if self.vectors is None else self.vectors.tobytes()
         weights = None if self.fields is None else tuple(sorted(self.fields.items()))
-        return *self.texts, spelled, raw, weights, *_plain(self)
+        sparse = None if self.sparse is None else tuple(one.pairs for one in self.weights)
+        return *self.texts, spelled, raw, weights, sparse, *_plain(self)
 
     def by_filter(self) -> list[tuple[list[int], Question]]:
         """Return the places of the texts that share a filter, with their question, for each filter."""
@@ -242,14 +254,27 @@ class Question:
         texts = [self.texts[i] for i in places]
         known = None if self.known is None else self.known[places]
         recall = None if self.recall is None else self.recall.part(places)
-        return replace(self, texts=texts, where=where, vectors=vectors, known=known, recall=recall)
+        sparse = None if self.sparse is None else tuple(self.weights[i] for i in places)
+        return replace(
+            self,
+            texts=texts,
+            where=where,
+            vectors=vectors,
+            known=known,
+            recall=recall,
+            sparse=sparse,
+        )
 
 
 _NAMES = [f.name for f in fields_of(Question)]
 _checked_k = cast("Callable[[int], int]", check_of(K))
 # A key holds all fields as they are, except those that it spells and those that do not change the answer.
-_SPELLED = ["texts", "where", "tags_any", "tags_all", "fusion", "boost", "vectors", "fields"]
-_UNKEYED = ["notes", "threads", "recall", "known", "queries", "has_filters", "ranks_code", "named"]
+_SPELLED = [
+    "texts", "where", "tags_any", "tags_all", "fusion", "boost", "vectors", "fields", "sparse", "weights",
+]  # fmt: skip
+_UNKEYED = [
+    "notes", "threads", "recall", "known", "queries", "has_filters", "ranks_code", "named", "weighs",
+]  # fmt: skip
 _plain = attrgetter(*(f.name for f in fields_of(Question) if f.name not in _SPELLED + _UNKEYED))
 
 
@@ -261,6 +286,20 @@ def _checked_texts(texts: Iterable[str]) -> list[str]:
         if not isinstance(text, str):
             raise TypeError(f"a question is a str, not {type(text).__name__}")
     return texts
+
+
+def _checked_sparse(
+    sparse: SparseWeights | Sequence[SparseWeights | _core.SparseQuestion], count: int
+) -> tuple[_core.SparseQuestion, ...]:
+    """Return the weights of terms of each question; one mapping is for all of them."""
+    if not isinstance(sparse, list | tuple):
+        return (_core.SparseQuestion(cast("SparseWeights", sparse)),) * count
+    if len(sparse) != count:
+        raise ValueError(f"{count} questions have sparse weights each, not {len(sparse)} together")
+    return tuple(
+        one if isinstance(one, _core.SparseQuestion) else _core.SparseQuestion(one)
+        for one in sparse
+    )
 
 
 def _checked_vectors(vectors: Vectors, count: int) -> NDArray[np.float32]:

@@ -25,6 +25,7 @@ from ragfile.search import (
     refinement,
     repeats,
     retriever_fusion,
+    sparse_fusion,
 )
 from ragfile.search.retriever_fusion import Part, Ranked
 
@@ -80,7 +81,7 @@ class Retrieval:
 
     def _are_together(self, question: Question) -> bool:
         """Return whether questions with their own filters are asked together."""
-        by_content = question.mode != "keyword" and not question.drop_repeats
+        by_content = question.mode != "keyword" and not (question.drop_repeats or question.weights)
         return by_content and question.without is None and not self.rows.are_apart
 
     def chosen(self, question: Question) -> Selection:
@@ -140,6 +141,8 @@ class Retrieval:
             found = self.rows.hybrid(question, vectors, chosen)
         else:
             found = self._by_one(question, vectors, has_words, chosen)
+        if question.weighs:
+            found = sparse_fusion.ranked(self.rows, question, found, vectors, chosen)
         if question.ranks_code:
             return code_order.ranked(self.rows, question, found)
         if not question.named:
@@ -187,6 +190,13 @@ class Retrieval:
         vectors, degraded, rows = question.vectors, "", self.rows
         if not rows.live:  # an empty file is not degraded
             return Retrievers(None, False, "")
+        asks_weights = question.sparse is not None and question.mode in ("hybrid", "sparse")
+        question.weighs = asks_weights and rows.has_sparse
+        without = (
+            "the chunks have no sparse weights" if asks_weights and not rows.has_sparse else ""
+        )
+        if question.mode == "sparse":
+            return Retrievers(None, False, without)
         if question.mode == "bm25":
             vectors = None
         elif not rows.has_vectors:
@@ -198,7 +208,7 @@ class Retrieval:
             has_words, degraded = False, degraded or "the file has no BM25 index"
         if has_words and vectors is not None and self._counts_known(question):
             question.known = self.vectors.known(question.texts)
-        return Retrievers(vectors, has_words, degraded)
+        return Retrievers(vectors, has_words, degraded or without)
 
     def _counts_known(self, question: Question) -> bool:
         return retriever_fusion.method_for(self.rows, question.fusion).known > 0

@@ -58,6 +58,7 @@ class Method(NamedTuple):
         known: How much the share of a question counts that the model knows, 0 for nothing.
         named: The share by which pages rise that the best passages name, 0 for nothing.
         foreign: The largest share that counts as known of a question in another language than the model's.
+        sparse: The weight of the sparse retriever beside words and vectors.
     """
 
     name: str
@@ -66,6 +67,7 @@ class Method(NamedTuple):
     known: float = 0.0
     named: float = 0.0
     foreign: float = 1.0
+    sparse: float = 1.0
 
     def weight(self, question: Question, i: int) -> float:
         """Return the weight of a question's vector in calibrated fusion, inf if the words alone count."""
@@ -297,4 +299,7 @@ def method_of(chosen: FusionChoice | None, by_file: Mapping[str, Any]) -> Method
     shares = [values.get(share, 1 if share == "foreign" else 0) for share in SHARES]
     for share, given in zip(SHARES, shares, strict=True):
         fusion.check_share(share, given)
-    return Method(method, float(value), *(map(float, shares) if method == "calibrated" else ()))
+    sparse = values.get("sparse", 1.0)
+    fusion.check_sparse(sparse)
+    found = Method(method, float(value), *(map(float, shares) if method == "calibrated" else ()))
+    return found if sparse == 1 else found._replace(sparse=float(sparse))

@@ -135,6 +135,24 @@ class SearchedRows(ChunkRows, Protocol):
         """Return the exact scores of live rows, for a text or for a vector."""
         ...
 
+    @property
+    def has_sparse(self) -> bool:
+        """Whether chunks bring weights of terms."""
+        ...
+
+    def sparse_best(
+        self, questions: Sequence[_core.SparseQuestion], k: int, chosen: Selection,
+        notes: Notes | None = None,
+    ) -> Found:  # fmt: skip
+        """Return the k best rows for the weights of each question."""
+        ...
+
+    def sparse_scores(
+        self, rows: Int64s, question: _core.SparseQuestion, notes: Notes | None = None
+    ) -> Float32s:
+        """Return the exact scores of live rows for the weights of a question, 0 without a common term."""
+        ...
+
     def rank_code(
         self, texts: Sequence[str], rows: Int64s, scores: NDArray[np.float64], notes: Notes
     ) -> tuple[Int64s, NDArray[np.float64]]:

@@ -44,6 +44,7 @@ from ragfile.shards.messages import (
     Score,
     ShardFailure,
     Titled,
+    Weighed,
 )
 from ragfile.shards.query_plan import plan, ruled_out
 from ragfile.shards.ranking_fusion import RankingFusion
@@ -386,8 +387,33 @@ class DatasetRows(StoredRows):
         if name not in self._sections:
             raise ValueError(f"{self.path} has no section {name}")
 
+    @property
+    def has_sparse(self) -> bool:
+        """Whether chunks bring weights of terms."""
+        return bool(self.live) and "rag.sparse" in self._sections
+
+    def sparse_best(
+        self, questions: Sequence[_core.SparseQuestion], k: int, chosen: Chosen,
+        notes: Notes | None = None,
+    ) -> Found:  # fmt: skip
+        if not self.live or not k or not len(questions):
+            return exact_retrievers.nothing(len(questions), k)
+        if (local := self.local) is not None:
+            return local.sparse_best(questions, k, set_of(local, chosen))
+        return self._best(Weighed(tuple(questions), k, chosen), len(questions), k, notes)
+
+    def sparse_scores(
+        self, rows: Int64s, question: _core.SparseQuestion, notes: Notes | None = None
+    ) -> Float32s:
+        part = np.asarray(rows, np.int64)
+        if not len(part):
+            return np.empty(0, np.float32)
+        if (local := self.local) is not None:
+            return local.sparse_scores(part, question)
+        return self._scattered([part], Score([part], sparse=question), notes)[0]
+
     def _best(
-        self, ask: Match | Nearest, count: int, k: int, notes: Notes | None,
+        self, ask: Match | Nearest | Weighed, count: int, k: int, notes: Notes | None,
         recall: NDArray[np.float64] | None = None,
     ) -> Found:  # fmt: skip
         _, results = self._results(ask, notes)

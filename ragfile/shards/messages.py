@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ragfile._core import Queries
+    from ragfile._core import Queries, SparseQuestion
     from ragfile.ingest.analysis import Statistics
     from ragfile.search.query_syntax import Sign
     from ragfile.types import Float32s, Int64s, Where
@@ -75,6 +75,15 @@ class Score(NamedTuple):
     vectors: NDArray[Any] | None = None
     k1: float | None = None
     b: float | None = None
+    sparse: SparseQuestion | None = None  # of every question, instead of both
+
+
+class Weighed(NamedTuple):
+    """Find the k best rows for the weights of each question."""
+
+    questions: tuple[SparseQuestion, ...]
+    k: int
+    chosen: Chosen
 
 
 class Pass(NamedTuple):
@@ -106,7 +115,7 @@ class Titled(NamedTuple):
     texts: tuple[str, ...]
 
 
-Ask = Match | Nearest | Score | Pass | Lengths | Counted | RowRead | Titled
+Ask = Match | Nearest | Weighed | Score | Pass | Lengths | Counted | RowRead | Titled
 
 
 class Task(NamedTuple):

@@ -24,6 +24,7 @@ from ragfile.shards.messages import (
     Score,
     Task,
     Titled,
+    Weighed,
 )
 
 if TYPE_CHECKING:
@@ -98,6 +99,12 @@ def _match(ask: Match, shard: ShardRecord, base: int, end: int) -> Match | None:
     return None if chosen is None else ask._replace(chosen=chosen)
 
 
+def _weighed(ask: Weighed, shard: ShardRecord, base: int, end: int) -> Weighed | None:
+    has_any = any(name == "rag.sparse" for name, *_ in shard.sections)
+    chosen = _chosen(ask.chosen, shard, base, end) if has_any else None
+    return None if chosen is None else ask._replace(chosen=chosen)
+
+
 def _nearest(ask: Nearest, shard: ShardRecord, base: int, end: int) -> Nearest | None:
     chosen = _chosen(ask.chosen, shard, base, end)
     if chosen is None or pruned_shards.is_too_far(ask.vectors, ask.min_score, shard):
@@ -147,6 +154,7 @@ def _local(rows: Int64s, base: int, end: int) -> Int64s:
 _PARTS: dict[type[Ask], Callable[[Any, ShardRecord, int, int], Ask | None]] = {
     Match: _match,
     Nearest: _nearest,
+    Weighed: _weighed,
     Pass: _pass,
     Score: _score,
     RowRead: _read,

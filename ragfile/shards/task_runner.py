@@ -22,6 +22,7 @@ from ragfile.shards.messages import (
     ShardResult,
     Task,
     Titled,
+    Weighed,
 )
 from ragfile.shards.shards import ChosenRows, Shard, opened
 
@@ -89,13 +90,21 @@ def _nearest(shard: Shard, ask: Nearest) -> Value:
     return (*found, recall), unknown
 
 
+def _weighed(shard: Shard, ask: Weighed) -> Value:
+    rows, unknown = _rows(shard, ask.chosen)
+    chosen, k = ALL if rows is None else rows, min(ask.k, shard.rows.live)
+    return shard.rows.sparse_best(ask.questions, k, chosen), unknown
+
+
 def _score(shard: Shard, ask: Score) -> Value:
     """Return the scores of all questions' rows, concatenated."""
     found: list[Float32s] = [np.empty(0, np.float32)]
     for i, rows in enumerate(ask.rows):
         if not len(rows):
             continue
-        if ask.vectors is not None and not shard.rows.has_vectors:
+        if ask.sparse is not None:
+            found.append(shard.rows.sparse_scores(rows, ask.sparse))
+        elif ask.vectors is not None and not shard.rows.has_vectors:
             found.append(np.full(len(rows), np.nan, np.float32))
         elif ask.vectors is not None:
             found.append(shard.rows.scores_of(rows, vector=ask.vectors[i]))
@@ -133,6 +142,7 @@ def _titled(shard: Shard, ask: Titled) -> Value:
 _RUNS: dict[type[Ask], Callable[[Shard, Any], Value]] = {
     Match: _match,
     Nearest: _nearest,
+    Weighed: _weighed,
     Pass: _pass,
     Score: _score,
     RowRead: _read,

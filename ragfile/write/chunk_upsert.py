@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias, TypeGuard
 
 import numpy as np
 
+from ragfile import _core
 from ragfile.records import Chunk, Document
 from ragfile.write.metadata_fields import own_fields, plain_metadata
 from ragfile.write.tables import is_table
 
 if TYPE_CHECKING:
     from ragfile.file.row_segment import StoredDocument
-    from ragfile.types import Fields, SomeVectors, Table, Vector
+    from ragfile.types import Fields, SomeVectors, SparseWeights, Table, Vector
     from ragfile.write.editor import Editor
 
     Chunks: TypeAlias = Iterable[Chunk | Fields] | Table
@@ -125,7 +127,14 @@ def _is_same(document: Document, old: Chunk, chunk: Chunk) -> bool:
         and old.metadata == {**document.metadata, **plain_metadata(chunk.metadata)}
         and tuple(old.tags) == tuple(chunk.tags)
         and (old.start == chunk.start or old.start == -1 == _placed(document, chunk).start)
+        and (chunk.sparse is None or _stored_weights(chunk.sparse) == (old.sparse or {}))
     )
+
+
+def _stored_weights(weights: SparseWeights) -> dict[str, float]:
+    """Return weights as a file stores them."""
+    rounded = {term: _core.sparse_rounded(weight) for term, weight in weights.items()}
+    return {term: weight for term, weight in rounded.items() if weight}
 
 
 def _placed(document: Document, chunk: Chunk) -> Chunk:
@@ -133,4 +142,4 @@ def _placed(document: Document, chunk: Chunk) -> Chunk:
     start, end = chunk.start, chunk.end
     if not document.text or start < 0 or document.text[start:end] == chunk.content:
         return chunk
-    return Chunk(chunk.doc_id, chunk.chunk_index, chunk.content, chunk.tags, chunk.metadata)
+    return replace(chunk, start=-1, end=-1)

@@ -14,7 +14,7 @@ import hashlib
 import operator
 import time
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -323,7 +323,7 @@ class Editor(Transaction):
     ) -> None:  # fmt: skip
         """Replace a stored document by a new version, with vectors for its chunks."""
         self.removals.add(old)
-        self.add_document(document, chunks, vectors, has_text=has_text)
+        self.add_document(document, _weighed(old, chunks), vectors, has_text=has_text)
         self.report["updated"] += 1
 
     def update(
@@ -559,6 +559,18 @@ class Editor(Transaction):
         """Discard uncommitted changes, and release the file."""
         self.draft.discard()
         self.archive.close()
+
+
+def _weighed(old: StoredDocument, chunks: Sequence[Chunk]) -> Sequence[Chunk]:
+    """Return the chunks of a new version with the stored weights of terms of unchanged texts."""
+    if not old.segment.has("rag.sparse"):
+        return chunks
+    stored = map(old.segment.chunk, old.rows)
+    known = {chunk.content: chunk.sparse for chunk in stored if chunk.sparse}
+    return [
+        replace(chunk, sparse=known.get(chunk.content)) if chunk.sparse is None else chunk
+        for chunk in chunks
+    ]
 
 
 def _layered(archive: FileRows, below: Sequence[Layer]) -> tuple[FileRows, Removals]:

@@ -115,5 +115,6 @@ def own_fields(document: Document, chunk: Chunk) -> Chunk:
     shared = document.metadata
     own = {k: v for k, v in chunk.metadata.items() if k not in shared or shared[k] != v}
     return Chunk(
-        chunk.doc_id, chunk.chunk_index, chunk.content, chunk.tags, own, chunk.start, chunk.end
-    )
+        chunk.doc_id, chunk.chunk_index, chunk.content, chunk.tags, own, chunk.start, chunk.end,
+        chunk.sparse,
+    )  # fmt: skip

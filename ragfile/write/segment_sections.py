@@ -23,6 +23,7 @@ from ragfile.write.staged_rows import (
     AS_DOCUMENT,
     LOOSE,
     NO_SPAN,
+    SPARSE,
     Staging,
     field_stretch,
     stretch,
@@ -38,6 +39,7 @@ GRAINS = (1 << 10, 2 << 10, 4 << 10)  # bytes per checksum in web files: the fir
 SUMS_MOST = 160 << 10  # limit on the checksums' bytes, calculated for uncompressed texts
 GATHER_ROWS = 8192
 LEAN_ROWS = 256  # below, comparing all vectors takes a few microseconds more than their shadow does
+SPARSE_MEMORY = 128 << 20  # lists of weights are made in parts of this size
 LEXICAL_MEMORY = 128 << 20  # postings beyond it are sorted on disk
 
 
@@ -70,6 +72,7 @@ class SegmentSections:
     def write(self) -> None:
         """Write the segment, or nothing if nothing was staged."""
         by_id, columns, order = self.staging.ordered()
+        weights = columns.pop(SPARSE, None)
         if not len(by_id):
             return
         self.segment = self.file.segment()
@@ -79,6 +82,8 @@ class SegmentSections:
         self._write_bare(order)
         self._grain()
         self._write_texts(by_id, columns)
+        if weights is not None:
+            self._write_sparse(weights)
         if self.is_for_web:
             self.file.fine(self.segment)
         elif self.is_listed:
@@ -152,6 +157,25 @@ class SegmentSections:
         clusters.write(self.file.write)
         self.file.end(len(order))
         return placed
+
+    def _write_sparse(self, places: np.ndarray) -> None:
+        """Write the weights of terms that chunks bring; each part of the lists reads all of them again."""
+        builder = _core.SparseBuilder(SPARSE_MEMORY)
+        for packed in self._packed(places):
+            builder.count(packed)
+        weights, parts = builder.plan()
+        self.file.begin("rag.sparse", self.segment)
+        for part in range(parts):
+            builder.begin(part, self.file.write)
+            for packed in self._packed(places):
+                builder.put(packed)
+            builder.end(self.file.write)
+        self.file.end(weights)
+
+    def _packed(self, places: np.ndarray) -> Iterator[bytes]:
+        for first in range(0, len(places), GATHER_ROWS):
+            for place in places[first : first + GATHER_ROWS].tolist():
+                yield self.staging.texts.read(*stretch(place))
 
     def _write_sample(self, *tables: Pile) -> None:
         records = _core.Records(*(_core.Section.over(table.view()) for table in tables))

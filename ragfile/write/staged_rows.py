@@ -17,7 +17,7 @@ from ragfile.errors import CorruptError
 from ragfile.file.row_segment import RowSegment, StoredDocument
 from ragfile.records import Chunk, Document
 from ragfile.text import restored
-from ragfile.types import SomeVectors
+from ragfile.types import SomeVectors, SparseWeights
 from ragfile.write.link_sections import StagedLinks, carried, staged
 from ragfile.write.metadata_fields import IndexedFields, check_fields, to_json, to_utf8
 from ragfile.write.spool import Spool
@@ -33,6 +33,7 @@ LOOSE = 1 << 63
 NO_SPAN = 0xFFFFFFFF
 # A stretch of the spool: its offset, and in the low bits its size.
 OWN_BITS, FIELD_BITS = 24, 25
+SPARSE = "sparse"  # the column of weights of terms, present if any chunk has some
 AS_DOCUMENT, NO_TEXT = 0, (1 << 64) - 1  # a field: as in the document; none
 
 
@@ -101,6 +102,7 @@ class Staging:
         self.is_dim_free: Callable[[], bool] = lambda: False  # whether no vector fixes dim
         self.unsaid = 0  # chunks without a vector that were not added with None
         self._bare = bytearray()  # 1 for a chunk without a vector, up to the last such chunk
+        self._sparse = array("Q")  # stretches of weights, up to the last chunk that has any
 
     def __len__(self) -> int:
         return len(self._index)
@@ -172,6 +174,14 @@ class Staging:
         start = chunk.start if chunk.start >= 0 else NO_SPAN
         self._append(number, chunk.chunk_index, place, size, start, len(chunk.content), raw)
         self._append_fields(self._indexed.of(chunk.metadata))
+        if chunk.sparse:
+            self._put_sparse(_sparse_packed(chunk.sparse, whose))
+
+    def _put_sparse(self, packed: bytes) -> None:
+        """Set the weights of terms of the newest chunk."""
+        if packed:
+            self._sparse.frombytes(bytes(8 * (len(self) - len(self._sparse))))
+            self._sparse[-1] = self.texts.append(packed) << OWN_BITS | len(packed)
 
     def _own_json(self, chunk: Chunk, shared_tags: tuple[str, ...], whose: str) -> bytes:
         """Return the JSON of a chunk's fields that differ from its document's."""
@@ -220,8 +230,11 @@ class Staging:
             self._put_links(number, carried(old))
         if original := segment.original(old.number):
             self.documents.put_original(number, self._stretch(original))
+        weights = segment.sparse_rows if segment.has("rag.sparse") else None
         for row in record.rows:
             self._carry_chunk(number, segment, segment.records.chunk(row), record)
+            if weights is not None:
+                self._put_sparse(weights.packed(row))
         return number
 
     def _carry_chunk(
@@ -352,12 +365,26 @@ class Staging:
             "json": self._json,
         }  # fmt: skip
         columns |= {f"field {i}": column for i, column in enumerate(self._fields)}
+        if self._sparse:
+            self._sparse.frombytes(bytes(8 * (len(self) - len(self._sparse))))
+            columns[SPARSE] = self._sparse
         return {name: np.asarray(column) for name, column in columns.items()}
 
     def close(self) -> None:
         """Delete the temporary files."""
         self.texts.close()
         self.vectors.close()
+
+
+def _sparse_packed(weights: SparseWeights, whose: str) -> bytes:
+    """Return the weights of a chunk as the core takes them."""
+    try:
+        packed: bytes = _core.sparse_packed(weights)
+    except (TypeError, ValueError) as error:
+        raise type(error)(f"sparse weights of {whose}: {error}") from None
+    if len(packed) >> OWN_BITS:
+        raise ValueError(f"sparse weights of {whose} are over the limit of 16 MiB")
+    return packed
 
 
 def _is_rising(documents: np.ndarray, indexes: np.ndarray) -> bool:

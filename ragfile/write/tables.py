@@ -8,6 +8,7 @@ Hugging Face. The columns:
     text, or content       the passage
     embedding, or vector   a list of numbers; null is a chunk without a vector
     tags                   a list of texts
+    sparse                 weights of terms: JSON text, a map, a struct, or a list of (term, weight)
     metadata_, metadata    JSON text, or a struct
     anything else          metadata under the column's name; null is left out
 
@@ -43,7 +44,7 @@ HUGGING_FACE = ("with_format", "column_names", "features", "__getitem__")
 TEXT, VECTOR, METADATA = ("text", "content"), ("embedding", "vector"), ("metadata_", "metadata")
 OWNERS = ("node_id", "doc_id", "id")
 # The columns of to_arrow() that a file derives itself are read by no other rule.
-PLACES = {*OWNERS, "chunk_index", "row", "start", "end", "uuid", "tags"}
+PLACES = {*OWNERS, "chunk_index", "row", "start", "end", "uuid", "tags", "sparse"}
 
 
 def is_table(value: object) -> TypeGuard[Table]:
@@ -156,8 +157,9 @@ class TableColumns:
         others = {name: row[name] for name in self.others if row[name] is not None}
         text = None if self.text is None else row[self.text]
         return Chunk(
-            doc_id, index, "" if text is None else text, tuple(tags or ()), {**others, **metadata}
-        )
+            doc_id, index, "" if text is None else text, tuple(tags or ()), {**others, **metadata},
+            sparse=_weights(row.get("sparse")),
+        )  # fmt: skip
 
     def _place(self, row: dict[str, Any]) -> tuple[str, int]:
         """Return the document id and chunk index of a row."""
@@ -171,6 +173,17 @@ class TableColumns:
             return doc_id, int(index)
         number = row.get("chunk_index")
         return str(name), self.counter[str(name)] if number is None else number
+
+
+def _weights(value: object) -> dict[str, float] | None:
+    """Return the weights of terms of a row, None without any."""
+    found = json.loads(value) if isinstance(value, str) else value
+    if isinstance(found, list):  # a map of Arrow
+        found = dict(cast("Sequence[tuple[str, float]]", found))
+    if found is not None and not is_object(found):
+        raise ValueError(f"sparse weights of a row are an object, not {value!r:.80}")
+    weights: dict[str, Any] = {k: v for k, v in (found or {}).items() if v is not None}
+    return weights or None
 
 
 def _metadata(value: object) -> dict[str, Any]:

@@ -18,6 +18,7 @@ from good_files import (
     SOME_VECTORS,
     TITLED,
     VECTORS,
+    WEIGHTS,
     cluster_sections,
     hiding,
     linked,
@@ -27,6 +28,7 @@ from good_files import (
     rich_columns,
     segment,
     shadowed,
+    weighed,
     whole_file,
     with_originals,
 )
@@ -54,6 +56,7 @@ from pieces import (
     titles,
     tombs,
     vector_section,
+    weights,
 )
 from shadows import TINY_ROW, Clusters, Planes, rows_of, shadow
 
@@ -796,6 +799,42 @@ def titles_of_documents():
     yield made("other", "another title than the document's", titles([*entries[:2], (2**64 - 1, 2)]))
 
 
+def weights_of_terms():
+    """Four terms: ##ing, fox, größe and red, whose list is the last and has rows 0 and 2."""
+    good, count = weights(WEIGHTS, 5)
+    lists = len(good) - 64 - 4 * (3 * 3 + 4)
+    red = lists + 4 * 3 * 3
+
+    def made(case, note, *patches, cut=0, items=count):
+        data = patched(good, *patches)[: len(good) - cut]
+        return f"1-sparse-{case}", bad(weighed(data, items), None, "14.2", note)
+
+    yield made("magic", "no RAGSPW1", (0, b"r"))
+    yield made("short", "half a header", cut=len(good) - 64)
+    yield made("items", "another number of items", items=6)
+    yield made("zero", "a reserved byte", (63, b"\1"))
+    yield made("rows", "another number of rows than the segment's", (8, b"\4"))
+    yield made("terms", "more terms than the section has room for", (16, b"\xff"))
+    yield made("names", "names of 4 GiB", (36, b"\1"))
+    yield made("lists", "lists of 16 GiB", (44, b"\1"))
+    yield made("fill", "a section of another size", cut=4)
+    yield made("name-none", "a term without bytes", (64, b"\0"))
+    yield made("name-end", "names that end before their part", (64 + 12, b"\x11"))
+    yield made("list-none", "a list without words", (64 + 16, b"\0"))
+    yield made("list-end", "lists that end before their part", (64 + 28, b"\x0c"))
+    yield made("order", "terms that do not ascend", (96, b"z"))
+    yield made("utf-8", "a term that is not UTF-8", (96, b"\xff"))
+    yield made("nul", "a term with a NUL", (98, b"\0"))
+    yield made("largest", "another code than the largest", (lists, b"\1"))
+    yield made("containers", "more containers than the list has", (lists + 2, b"\1"))
+    yield made("container", "a container that ends after its list", (lists + 6, b"\1"))
+    yield made("filled", "a list that its container does not fill", (red + 6, b"\0"))
+    yield made("row", "a weight of a row that is not there", (lists + 8, b"\5"))
+    yield made("window", "a window that is not there", (lists + 4, b"\1"))
+    yield made("row-order", "rows that do not ascend", (red + 8, b"\2"))
+    yield made("count", "another number of weights", (24, b"\6"), items=6)
+
+
 def bares():
     bits = tombs([1, 4], 5)
 
@@ -1261,6 +1300,7 @@ def vectors():
         documents,
         samples,
         titles_of_documents,
+        weights_of_terms,
         bares,
         fines,
         columns_of_metadata,

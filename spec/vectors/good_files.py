@@ -35,6 +35,7 @@ from pieces import (
     titles,
     tombs,
     vector_section,
+    weights,
 )  # fmt: skip
 from shadows import Clusters, Planes, rows_of, shadow
 
@@ -826,6 +827,21 @@ def originals_of_documents():
     yield "1-originals", Vector(with_originals(), "the bytes of two files", says)
 
 
+WEIGHTS = {0: {"fox": 1.0, "red": 0.5}, 2: {"red": 2.0, "##ing": 2.0**-16}, 4: {"größe": 65520.0}}
+
+
+def weighed(section, items):
+    held = [*segment(1, DOCUMENTS, VECTORS), ("rag.sparse", 1, 0, section, items)]
+    return File().commit(held, rows=[(1, 5, 5)]).bytes()
+
+
+def weights_of_terms():
+    says = says_1(segments=[{"sparse": [WEIGHTS.get(row, {}) for row in range(5)]}])
+    yield "1-sparse", Vector(weighed(*weights(WEIGHTS, 5)), "weights of terms of three rows", says)
+    says = says_1(segments=[{"sparse": [{}] * 5}])
+    yield "1-sparse-none", Vector(weighed(*weights({}, 5)), "weights of no terms", says)
+
+
 def titled():
     entries = sorted(
         [(title_key("lilu", "mythology"), 0), (title_key("lilu"), 0), (title_key("lilu"), 1)]
@@ -982,6 +998,7 @@ def vectors():
         about_files,
         listed_sections,
         links_of_documents,
+        weights_of_terms,
         originals_of_documents,
     ):
         for name, vector in group():

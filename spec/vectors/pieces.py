@@ -445,6 +445,41 @@ def title_key(*words):
     return xxh(words[0].encode()) >> 32 << 32 | xxh(" ".join(words).encode()) & 0xFFFFFFFF
 
 
+def code_of(weight):
+    """The code of a weight that needs no rounding."""
+    fraction, exponent = math.frexp(weight)
+    code = (exponent + 15) * 2048 + int(fraction * 4096) - 2048
+    assert fraction * 4096 == int(fraction * 4096)
+    assert 0 <= code < 65536
+    return code
+
+
+def weights(rows, count=None):
+    """The rag.sparse of rows of {term: weight}, the rest of `count` rows without any."""
+    terms = sorted({term for row in rows.values() for term in row}, key=str.encode)
+    names, ends, lists, list_ends, total = b"", [], b"", [], 0
+    for term in terms:
+        held = {row: code_of(all_[term]) for row, all_ in sorted(rows.items()) if term in all_}
+        windows = sorted({row >> 16 for row in held})
+        lists += struct.pack("<2H", max(held.values()), len(windows) - 1)
+        for window in windows:
+            here = {row & 65535: code for row, code in held.items() if row >> 16 == window}
+            lists += struct.pack("<2H", window, len(here) - 1)
+            lists += struct.pack(f"<{len(here)}H", *here) + struct.pack(
+                f"<{len(here)}H", *here.values()
+            )
+        names += term.encode()
+        ends.append(len(names))
+        list_ends.append(len(lists) // 4)
+        total += len(held)
+    head = struct.pack(
+        "<8s5Q16x", b"RAGSPW1", len(rows) if count is None else count, len(terms), total, len(names),
+        len(lists) // 4,
+    )  # fmt: skip
+    directory = struct.pack(f"<{2 * len(terms)}I", *ends, *list_ends)
+    return head + directory + names + bytes(-len(names) % 4) + lists + bytes(64), total
+
+
 def titles(entries):
     """The rag.titles of (key, document)."""
     keys, numbers = zip(*entries, strict=True)

@@ -59,12 +59,13 @@ VALUES = {
     "request_id": "r",
     "similar_to": "d3#0",
     "rewrites": ["a node of a cluster"],
+    "sparse": {"fox": 1.5},
     "group": 1,
     "cache": False,
     "rerank": "default",
 }
 # Options that leave this answer as it is.
-SAME = {"fields", "effort", "threads", "request_id", "cache", "rerank"}
+SAME = {"fields", "effort", "threads", "request_id", "cache", "rerank", "sparse"}
 OF_ASK = {
     "model": None, "k": 2, "budget": 100, "history": [{"role": "user", "content": "keys"}],
     "system": ["Be brief."], "temperature": 0.5, "max_tokens": 9, "stop": ["END"], "seed": 1,

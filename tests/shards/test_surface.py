@@ -121,6 +121,7 @@ SAME = {
     "sample_statistics": lambda rf: rf.rows.sample_statistics(NEAR),
     "fusion_method": lambda rf: rf.rows.fusion_method,
     "has_titles": lambda rf: rf.rows.has_titles,
+    "has_sparse": lambda rf: rf.rows.has_sparse,
     "rarest": lambda rf: rf.rows.rarest(["pod drain", "zzz", "w7"], Notes()),
     "first_rows": lambda rf: names(rf, rf.rows.first_rows(np.array([rf.row(f"{DOC}#0")]), Notes())),
     "names_each": lambda rf: [
@@ -165,6 +166,8 @@ SAME = {
 # What is another thing for many files than for one, and why.
 OTHER = {
     "asearch": "search in a thread",
+    "sparse_best": "of search, compared in tests/search/test_sparse_weights.py",
+    "sparse_scores": "of search, compared there, too",
     "asearch_batch": "search_batch in a thread",
     "aask": "ask in a thread",
     "close": "ends it",
@@ -242,7 +245,7 @@ OPTIONS = {
     "boost": [BOOST, [BOOST, {**BOOST, "field": "nested.a", "reference": 1}]], "query_syntax": [True],
     "hops": [0, 2], "threads": [1, 2], "request_id": ["r"], "effort": [1.0, 0.5],
     # of search alone
-    "similar_to": [f"{DOC}#0"], "rewrites": [("node cluster", "drain")], "group": [1, 3], "rerank": ["default"],
+    "similar_to": [f"{DOC}#0"], "rewrites": [("node cluster", "drain")], "group": [1, 3], "rerank": ["default"], "sparse": [{"fox": 1.5}],
     "vector": [NEAR], "cache": [False],
     # of search_batch alone
     "vectors": [np.tile(NEAR, (len(QUESTIONS), 1))], "columns": [True],

@@ -4,7 +4,7 @@ export type Value = null | boolean | number | string | Value[] | { [key: string]
 /** A condition on metadata: `{ year: { $gte: 2020 } }`; or row numbers, or ids of chunks and documents. */
 export type Where = { [key: string]: unknown } | number[] | string[];
 
-export type Mode = "hybrid" | "vector" | "bm25" | "keyword";
+export type Mode = "hybrid" | "vector" | "bm25" | "sparse" | "keyword";
 export type FusionMethod = "calibrated" | "rrf" | "blend";
 
 export interface Filter {
@@ -20,7 +20,7 @@ export interface SearchOptions extends Filter {
   k?: number;
   /** Vector of the question, used instead of embedding it; with `rewrites`, one for each wording. */
   vector?: ArrayLike<number> | ArrayLike<number>[] | null;
-  /** Search by words and vectors (`hybrid`), by one of them (`bm25`, `vector`), or by id, source and keyword (`keyword`); "hybrid". */
+  /** Search by all that a question has (`hybrid`): words, vectors and weights of terms; by one of them (`bm25`, `vector`, `sparse`), or by id, source and keyword (`keyword`); "hybrid". */
   mode?: Mode;
   /** Number of candidates that each retriever proposes; 50. */
   pool?: number;

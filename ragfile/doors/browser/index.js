@@ -9,7 +9,7 @@ import { unpacked } from "./errors.js";
 import { compile } from "./package_files.js";
 
 export * from "./errors.js";
-export const MODES = ["hybrid", "vector", "bm25", "keyword"];
+export const MODES = ["hybrid", "vector", "bm25", "sparse", "keyword"];
 
 /** Opens a file: a URL, Blob, File, ArrayBuffer or typed array. index.d.ts has the options. */
 export async function open(place, options = {}) {

@@ -15,7 +15,7 @@ import {
   withUnlike,
 } from "./refinement.js";
 
-const MODES = ["hybrid", "vector", "bm25", "keyword"];
+const MODES = ["hybrid", "vector", "bm25", "sparse", "keyword"];
 const TRANSFORMER_WEIGHT = 4;
 const SPARE = 4; // rows that a retriever hands over for each place of a distinct answer
 const DEEPER = 4;
@@ -44,6 +44,7 @@ export class Question {
     } = options;
     if (!MODES.includes(mode))
       throw new ArgumentError(`unknown mode '${mode}': use one of ${MODES.join(", ")}`);
+    if (mode === "sparse") throw new ArgumentError("mode 'sparse' is not implemented in browsers");
     if (![0, 1, 2].includes(hops)) throw new ArgumentError(`hops is 0, 1 or 2, not ${hops}`);
     Object.assign(this, { file, text, mode, vector, options, hops });
     const { length } = file;

@@ -27,6 +27,7 @@ const NEEDS = {
   "rag.original": ["rag.documents"],
   "graph": ["rag.documents"],
   "hypergraph": ["rag.documents"],
+  "rag.sparse": ["rag.chunks", "rag.documents", "rag.ids", "rag.text", "rag.meta"],
 };
 
 /** The names that must be present in the segment of a section; N is a field's number. */

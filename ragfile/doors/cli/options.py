@@ -336,8 +336,28 @@ def field_weights(given: Iterable[str]) -> dict[str, int] | None:
     return found or None
 
 
-# Parsers of the two options that the command line spells in its own way.
-READ = {"where": condition, "fields": field_weights}
+def sparse_weights(given: str | None) -> dict[str, Any] | None:
+    """Parse the weights of --sparse, a JSON object or a file with one; None without any."""
+    if given is None:
+        return None
+    try:
+        if not given.lstrip().startswith("{"):
+            with open(given, encoding="utf-8") as file:
+                given = file.read()
+        found = json.loads(given)
+    except OSError as error:
+        raise click.UsageError(f"--sparse names no file: {error}") from None
+    except (ValueError, RecursionError) as error:
+        raise click.UsageError(f"--sparse is not JSON: {error}") from None
+    if not is_object(found):
+        raise click.UsageError(
+            f"--sparse must be a JSON object, such as '{{\"fox\": 1.3}}', not {given:.80}"
+        )
+    return found
+
+
+# Parsers of the options that the command line spells in its own way.
+READ = {"where": condition, "fields": field_weights, "sparse": sparse_weights}
 
 
 class QuestionCommand(click.Command):

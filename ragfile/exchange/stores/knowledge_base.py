@@ -334,6 +334,8 @@ def document_object(old: StoredDocument, first_row: int, bare: Booleans) -> Json
             document["content"][key] = segment.text(record, chunk.start, chunk.size)
             if has_span:
                 entry["start"] = chunk.char_start
+        if weights := segment.sparse_of(row):
+            entry["sparse"] = weights
         document["chunks"][key] = entry | own
     return document
 
@@ -394,7 +396,7 @@ def _chunk_from(doc_id: str, document: JsonObject, key: str, entry: JsonObject) 
     if start is None:
         at = entry.get("start", -1)
         text = document["content"][key]
-        return Chunk(
-            doc_id, int(index), text, tags, metadata, at, at + len(text) if at >= 0 else -1
-        )
-    return Chunk(doc_id, int(index), document["full_text"][start:stop], tags, metadata, start, stop)
+        stop = at + len(text) if at >= 0 else -1
+        return Chunk(doc_id, int(index), text, tags, metadata, at, stop, entry.get("sparse"))
+    text = document["full_text"][start:stop]
+    return Chunk(doc_id, int(index), text, tags, metadata, start, stop, entry.get("sparse"))
