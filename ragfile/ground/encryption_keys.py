@@ -11,11 +11,8 @@ one, RAGFILE_KEY has a key's text, or RAGFILE_KEY_FILE the path of its file.
 
 from __future__ import annotations
 
-import base64
-import binascii
 import contextlib
 import functools
-import hmac
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -134,6 +131,9 @@ def _key_of_file(path: StrPath) -> bytes:
 
 def _parsed(data: bytes, name: str) -> bytes:
     """Return the key that some bytes are, or are the text of."""
+    import base64
+    import binascii
+
     if len(data) == KEY_SIZE:
         return data
     text = data.strip()
@@ -156,6 +156,8 @@ def _parsed(data: bytes, name: str) -> bytes:
 
 def derived(key: bytes, salt: bytes, info: bytes) -> bytes:
     """Return 32 bytes by HKDF-SHA256 (RFC 5869)."""
+    import hmac  # with hashlib, which plain files do not need
+
     drawn = hmac.digest(salt, key, "sha256")
     return hmac.digest(drawn, info + b"\1", "sha256")
 
@@ -235,7 +237,7 @@ def unwrapped(slot: Slot, key: bytes) -> bytes | None:
 
 
 def new_keys(key: KeyChoice) -> NewKeys | None:
-    """Return what a new file needs to be encrypted with a key; None: it shall be plain."""
+    """Return the header and the cipher of a new file that a key encrypts; None for a plain file."""
     if key is None or key is False:
         return None
     given = key_bytes(key)

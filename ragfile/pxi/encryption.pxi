@@ -246,7 +246,7 @@ cdef class Decrypted(Fetched):
 
 
 cdef Decrypted decrypted_over(Map map, Cipher cipher, rag_plain *plain):
-    """Take what a writer has decrypted of the file that it edits."""
+    """Take over the bytes that a writer has decrypted."""
     cdef Decrypted found = Decrypted(None, None)
     found.owner, found.path, found.cipher, found.plain = map, map.path, cipher, plain
     found.source, found.size = rag_plain_source(plain), rag_plain_size(plain)

@@ -58,6 +58,13 @@ def test_a_caller_that_breaks_the_contract_is_refused(core, tmp_path):
     assert int(run(core, tmp_path, ["drivers/misuse.c"], tmp_path).split()[0]) > 80
 
 
+def test_encrypted_files_hold_what_was_written_and_changed_ones_end_inside_their_bytes(
+    core, tmp_path
+):
+    found = run(core, tmp_path, ["drivers/encrypted.c"], tmp_path, ROUNDS // 5)
+    assert found == f"{ROUNDS // 5} rounds\n"
+
+
 def some_file(path, rows, **options):
     """A file with texts, words and vectors, two passages a document."""
     chunks = [

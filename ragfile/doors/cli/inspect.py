@@ -84,7 +84,7 @@ def info(
 
 
 def _without_key(file: str) -> dict[str, Any] | None:
-    """Return what an encrypted file shows without a key; None for other files, or with a key."""
+    """Return the facts that an encrypted file shows without a key; None for other files, or with a key."""
     from ragfile import _core
     from ragfile.ground.encryption_keys import has_key
 
