@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +18,17 @@ if TYPE_CHECKING:
 
     import pyarrow
 
-    from ragfile.types import Float32s
+    from ragfile.types import Float32s, StrPath
+
+
+MOST_ROWS = 1 << 20  # of a table of any size; a larger one has a byte a row at least
+
+
+def check_rows(count: int, path: StrPath) -> None:
+    """Raise FormatError for a table that would unpack to far more than its file."""
+    size = os.path.getsize(path)
+    if count > max(MOST_ROWS, size):
+        raise FormatError(f"{path} has {count:,} rows in {size:,} bytes: it unpacks to far more")
 
 
 def the_one(names: Sequence[str], chosen: str | None, place: str, what: str) -> str:

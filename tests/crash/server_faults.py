@@ -94,7 +94,7 @@ def attempt(folder, name, at, action):
     os.close(out)
     lines = []
     while (line := schedules.line_of(heard)) is not None:
-        lines.append(line.strip())
+        lines += line.splitlines()
     os.close(heard)
     os.waitpid(pid, 0)
     return lines

@@ -52,7 +52,7 @@ class RestrictedCollections(Files):
         return self.at_commit(self.name(name), generation)
 
     def at_commit(self, name: str, generation: int = 0) -> KnowledgeBase:
-        """Return the visible documents of the newest commit. An older one may show what is hidden today."""
+        """Return the visible documents of the newest commit. An older one can have documents that are hidden today."""
         whole = self._files.at_commit(name)
         if generation not in (0, whole.generation):
             raise HttpFailure(403, NEWEST)

@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from ragfile.types import StrPath
 
 QUIET: dict[str, Any] = {"autoinstall_known_extensions": "false"}  # no unasked downloads
+READING = {**QUIET, "enable_external_access": "false"}  # a stranger's database reads no other file
+READ = {"documents", "source_documents", "embedding_metadata", "note", "chunks"}
 SCHEMA = """
 CREATE TABLE source_documents (
     doc_id VARCHAR PRIMARY KEY, file_path VARCHAR, file_name VARCHAR, text TEXT, metadata_ JSON,
@@ -114,9 +116,9 @@ def read(
         columns: The columns of roles; see foreign_tables.py.
     """
     with contextlib.closing(
-        duckdb.connect(os.fspath(path), read_only=True, config=QUIET)
+        duckdb.connect(os.fspath(path), read_only=True, config=READING)
     ) as database:
-        names = {row[0] for row in database.execute("SHOW TABLES").fetchall()}
+        names = _tables(database, path, READ if name is None else {*READ, name})
         if name is None and not columns and "embedding_metadata" in names:
             notes = dict(database.execute("SELECT key, value FROM embedding_metadata").fetchall())
             if NOTE in notes:
@@ -128,9 +130,28 @@ def read(
         return foreign_tables.collection_of(_columns(database, table), f"{path}:{table}", columns)
 
 
+def _tables(database: duckdb.DuckDBPyConnection, path: StrPath, read: set[str]) -> set[str]:
+    """Return the names of the tables; refuse a view among those that are read, and more rows than fit.
+
+    A view runs what its author wrote: it could read other files, or never end.
+    """
+    views = database.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()
+    if found := sorted(read & {name for (name,) in views}):
+        raise FormatError(f"{path}: {found[0]} is a view, which is not read: make a table of it")
+    tables = database.execute("SELECT table_name FROM duckdb_tables() WHERE NOT internal")
+    names = {name for (name,) in tables.fetchall()}
+    for name in names:
+        (count,) = database.execute(f"SELECT count(*) FROM {_quoted(name)}").fetchone() or (0,)
+        foreign_tables.check_rows(count, path)
+    return names
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
 def _columns(database: duckdb.DuckDBPyConnection, table: str) -> dict[str, list[Any]]:
-    quoted = '"' + table.replace('"', '""') + '"'
-    query = database.execute(f"SELECT * FROM {quoted}")
+    query = database.execute(f"SELECT * FROM {_quoted(table)}")
     names = [column[0] for column in query.description]
     rows = query.fetchall()
     return {name: [row[n] for row in rows] for n, name in enumerate(names)}

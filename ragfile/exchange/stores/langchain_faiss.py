@@ -64,6 +64,8 @@ def read(path: StrPath, *, trust_pickle: bool = False) -> Collection:
             TypeError,
             ValueError,
             EOFError,
+            MemoryError,  # a length that the file does not have
+            RecursionError,
         ) as error:
             raise FormatError(f"{path}/index.pkl does not hold a document store: {error}") from None
     found = [_passage(names[row], document) for row, document in enumerate(documents)]

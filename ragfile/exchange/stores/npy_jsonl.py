@@ -30,12 +30,21 @@ def write(collection: Collection, path: StrPath) -> None:
 
 def read(path: StrPath) -> Collection:
     """Read the four files."""
-    vectors = np.load(os.path.join(path, "vectors.npy"), allow_pickle=False)
+    vectors = _vectors(os.path.join(path, "vectors.npy"))
     documents = [body for (body,) in _read_lines(path, "documents", "body")]
     chunks = list(_read_lines(path, "chunks", "document_id", "chunk_key"))
     with open(os.path.join(path, "note.json"), encoding="utf-8") as file:
         note = tables.parsed(file.read(), "note.json")
     return tables.collection_of(documents, chunks, vectors, note)
+
+
+def _vectors(path: str) -> np.ndarray:
+    """Return the array of a file, mapped: its header can name more bytes than there are."""
+    try:
+        return np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OverflowError, MemoryError) as error:
+        reason = str(error) or "its header is longer than the file"
+        raise FormatError(f"{path} has no array of numbers: {reason}") from None
 
 
 def _write_lines(

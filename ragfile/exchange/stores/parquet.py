@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pyarrow
 from pyarrow import parquet
 
+from ragfile.errors import FormatError
 from ragfile.exchange import chunk_table, foreign_tables
 from ragfile.exchange.chunk_table import DOCUMENT, NOTE, TableRow
 from ragfile.file import arrow
@@ -55,7 +56,13 @@ def write(collection: Collection, path: StrPath) -> None:
 
 def read(path: StrPath, *, columns: Mapping[str, str] | None = None) -> Collection:
     """Read a Parquet file, of this layout or with columns of any names."""
-    table = parquet.read_table(path)
+    try:
+        foreign_tables.check_rows(parquet.read_metadata(path).num_rows, path)
+        table = parquet.read_table(path)
+    except (pyarrow.ArrowException, OSError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise
+        raise FormatError(f"{path} is not a whole Parquet file: {error}") from None
     metadata: dict[bytes, bytes] = table.schema.metadata or {}
     note = metadata.get(NOTE.encode())
     if note is None or columns:

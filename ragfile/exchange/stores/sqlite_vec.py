@@ -93,12 +93,16 @@ def _restored(database: sqlite3.Connection) -> Collection:
 
 
 def _vector_tables(database: sqlite3.Connection) -> list[str]:
-    query = "SELECT name FROM sqlite_master WHERE sql LIKE '%USING vec0%' ORDER BY rowid"
+    query = (
+        "SELECT name FROM sqlite_master WHERE type = 'table' AND sql LIKE '%USING vec0%' "
+        "ORDER BY rowid"
+    )
     return [name for (name,) in database.execute(query)]
 
 
 def _is_ours(database: sqlite3.Connection) -> bool:
-    names = {name for (name,) in database.execute("SELECT name FROM sqlite_master")}
+    query = "SELECT name FROM sqlite_master WHERE type = 'table'"  # a view may never end
+    names = {name for (name,) in database.execute(query)}
     return {"note", "documents", "chunks", "chunk_vectors"} <= names
 
 
@@ -297,4 +301,5 @@ def _open(path: StrPath, *, uri: bool = False) -> sqlite3.Connection:
     database.enable_load_extension(True)
     sqlite_vec.load(database)
     database.enable_load_extension(False)
+    database.execute("PRAGMA trusted_schema = OFF")  # it may be a stranger's
     return database
