@@ -199,8 +199,8 @@ class Unlocker:
 
     __slots__ = ("_key", "_path")
 
-    def __init__(self, path: str, key: KeyChoice = None) -> None:
-        self._path, self._key = path, current_key() if key is None else key
+    def __init__(self, path: StrPath, key: KeyChoice = None) -> None:
+        self._path, self._key = os.fspath(path), current_key() if key is None else key
 
     def __call__(self, header: dict[str, Any]) -> BlockCipher:
         key = key_bytes(self._key)
