@@ -4,10 +4,11 @@ from array import array
 from collections import namedtuple
 
 from ragfile._core import row_set
+from ragfile._core_records import passage
 from ragfile._core_text import Lexicon
 from ragfile.errors import ModelError
 
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, realloc
 
 from rag.shared cimport *
 from rag.vectors cimport *

@@ -64,9 +64,8 @@ enum rag_status rag_titles_entry(const struct rag_titles *t, uint64_t i, uint64_
     return RAG_OK;
 }
 
-/* Return the first entry from `from` on whose key is not below `key`. */
-static uint64_t lower_bound(const struct rag_titles *t, uint64_t from, uint64_t key) {
-    uint64_t to = t->count;
+/* Return the first entry of [from, to) whose key is not below `key`, else `to`. */
+static uint64_t lower_bound(const struct rag_titles *t, uint64_t from, uint64_t to, uint64_t key) {
     while (from < to) {
         const uint64_t middle = (from + to) / 2;
         if (key_at(t, middle) < key) from = middle + 1;
@@ -86,6 +85,9 @@ struct word {
 
 struct words {
     const uint8_t *text;
+    size_t text_size, next; /* text[next] is the first byte that was not read */
+    size_t run;             /* where the run begins that is being read */
+    unsigned rules;
     struct word *all;
     size_t count, room;
     uint8_t *joined;
@@ -112,10 +114,41 @@ static void take_word(void *context, const struct rag_word *word) {
     }
     if (w->count) w->joined[w->size++] = ' ';
     memcpy(w->joined + w->size, word->bytes, word->size);
+    const size_t from = w->run + word->from;
     w->all[w->count++] =
-        (struct word){(uint32_t)word->from, (uint32_t)word->to, (uint32_t)w->size,
-                      (uint32_t)(w->size + word->size), begins_name(w->text + word->from, word)};
+        (struct word){(uint32_t)from, (uint32_t)(w->run + word->to), (uint32_t)w->size,
+                      (uint32_t)(w->size + word->size), begins_name(w->text + from, word)};
     w->size += word->size;
+}
+
+enum { IS_SPACE = 1, MAY_BEGIN = 2 };
+
+/* What a byte is before its word is read: a space, or the first byte of a word that may begin with
+ * a capital or a digit. */
+static inline unsigned kind_of(uint8_t byte) {
+    const unsigned is_space = byte == ' ' || byte == '\n' || byte == '\t';
+    const unsigned begins =
+        (unsigned)(byte - '0') < 10u || (unsigned)(byte - 'A') < 26u || byte >= 0x80;
+    return is_space * IS_SPACE | begins * MAY_BEGIN;
+}
+
+/* Read the next run of bytes without a space: no word crosses a space. With is_at_name, runs that
+ * no name can begin in are left out; else so many runs are read. Return whether there is a run. */
+static bool read_runs(struct words *w, bool is_at_name, size_t runs) {
+    const uint8_t *text = w->text;
+    size_t at = w->next, end = at;
+    while (end < w->text_size && runs) {
+        unsigned kinds = 0, kind = 0;
+        while (end < w->text_size && kind_of(text[end]) == IS_SPACE) end++;
+        if (is_at_name) at = end;
+        for (; end < w->text_size && (kind = kind_of(text[end])) != IS_SPACE; end++) kinds |= kind;
+        runs -= !is_at_name || kinds;
+    }
+    if (runs && is_at_name) at = end;
+    w->run = at;
+    w->next = end;
+    if (at < end) rag_analyze(text + at, end - at, w->rules, take_word, w);
+    return at < end;
 }
 
 static void close_words(struct words *w) {
@@ -217,7 +250,7 @@ enum rag_status rag_title_list_write(struct rag_title_list *list, rag_write *wri
 /* ------------------------------------------------------------------------------------- matching */
 
 struct matching {
-    const struct words *words;
+    struct words *words;
     struct rag_title_match *all;
     size_t count, room;
 };
@@ -247,27 +280,43 @@ static enum rag_status add_documents(struct matching *m, const struct rag_title_
     return status;
 }
 
+/* Return the entry after those whose first word has this hash, the first of which is `first`. */
+static uint64_t end_of_run(const struct rag_titles *t, uint64_t first, uint64_t hash) {
+    uint64_t step = 1, last = first; /* an entry of the run */
+    while (last + step < t->count && (key_at(t, last + step) & UPPER) == (hash & UPPER)) {
+        last += step;
+        step *= 2;
+    }
+    if (hash >= UPPER) return t->count;
+    const uint64_t stop = last + step < t->count ? last + step : t->count;
+    return lower_bound(t, last, stop, (hash | ~UPPER) + 1);
+}
+
 /* Match the titles that begin with a word. */
 static enum rag_status match_word(struct matching *m, const struct rag_title_part *part,
                                   size_t word, uint64_t hash, struct rag_fault *fault) {
-    const struct words *w = m->words;
+    struct words *w = m->words;
     const struct rag_titles *t = part->titles;
-    const uint64_t first = lower_bound(t, 0, hash & UPPER);
+    const uint64_t first = lower_bound(t, 0, t->count, hash & UPPER);
     if (first == t->count || (key_at(t, first) & UPPER) != (hash & UPPER)) return RAG_OK;
+    const uint64_t end = end_of_run(t, first, hash);
+    while (w->count < word + RAG_TITLE_WORDS &&
+           read_runs(w, false, word + RAG_TITLE_WORDS - w->count)) {
+    }
     enum rag_status status = RAG_OK;
     for (size_t n = 1; n <= RAG_TITLE_WORDS && word + n <= w->count && !status; n++) {
         const uint64_t key = key_of(hash, n == 1 ? hash : hash_words(w, word, n));
-        const uint64_t at = lower_bound(t, first, key);
-        const struct rag_title_match match = {(uint32_t)word, (uint32_t)n, w->all[word].from,
-                                              w->all[word + n - 1].to, 0};
-        if (at < t->count && key_at(t, at) == key)
+        const uint64_t at = lower_bound(t, first, end, key);
+        const struct word *last = &w->all[word + n - 1];
+        const struct rag_title_match match = {w->all[word].from, last->to, last->from, 0};
+        if (at < end && key_at(t, at) == key)
             status = add_documents(m, part, at, key, match, fault);
     }
     return status;
 }
 
-static enum rag_status match_words(struct matching *m, const struct rag_title_part *parts,
-                                   size_t part_count, struct rag_fault *fault) {
+static enum rag_status check_titles(const struct rag_title_part *parts, size_t part_count,
+                                    struct rag_fault *fault) {
     enum rag_status status = RAG_OK;
     for (size_t p = 0; p < part_count; p++) {
         const struct rag_guard *guard = &parts[p].titles->guard;
@@ -275,12 +324,23 @@ static enum rag_status match_words(struct matching *m, const struct rag_title_pa
         if (one) status = one;
         if (one && one != RAG_SOURCE) return one;
     }
-    for (size_t i = 0; i < m->words->count && !status; i++) {
-        if (!m->words->all[i].begins) continue;
-        const uint64_t hash = hash_words(m->words, i, 1);
-        for (size_t p = 0; p < part_count && !status; p++)
-            status = match_word(m, &parts[p], i, hash, fault);
-    }
+    return status;
+}
+
+/* Match the titles of all segments. Words are read when a title needs them. */
+static enum rag_status match_words(struct matching *m, const struct rag_title_part *parts,
+                                   size_t part_count, struct rag_fault *fault) {
+    struct words *w = m->words;
+    enum rag_status status = RAG_OK;
+    size_t done = 0;
+    do {
+        for (; done < w->count && !status; done++) {
+            if (!w->all[done].begins) continue;
+            const uint64_t hash = hash_words(w, done, 1);
+            for (size_t p = 0; p < part_count && !status; p++)
+                status = match_word(m, &parts[p], done, hash, fault);
+        }
+    } while (!status && read_runs(w, true, 1));
     return status;
 }
 
@@ -288,16 +348,17 @@ enum rag_status rag_titles_match(const struct rag_title_part *parts, size_t part
                                  const uint8_t *text, size_t size, unsigned rules,
                                  struct rag_title_match **found, size_t *count,
                                  struct rag_fault *fault) {
-    struct words w = {.text = text, .most = SIZE_MAX};
-    struct matching m = {.words = &w};
     if (size > RAG_TITLE_TEXT) {
         size = RAG_TITLE_TEXT;
         while (size && utf8_tail(text[size])) size--;
     }
-    rag_analyze(text, size, rules & ~(unsigned)RAG_PIECES, take_word, &w);
-    enum rag_status status = w.is_short_of_memory
-                                 ? rag_fail(fault, RAG_MEMORY, 0, "no memory for names")
-                                 : match_words(&m, parts, part_count, fault);
+    struct words w = {.text = text, .text_size = size, .most = SIZE_MAX};
+    struct matching m = {.words = &w};
+    w.rules = rules & ~(unsigned)RAG_PIECES;
+    enum rag_status status = check_titles(parts, part_count, fault);
+    if (!status) status = match_words(&m, parts, part_count, fault);
+    if (!status && w.is_short_of_memory)
+        status = rag_fail(fault, RAG_MEMORY, 0, "no memory for names");
     close_words(&w);
     if (status) free(m.all);
     *found = status ? NULL : m.all;
@@ -309,8 +370,8 @@ enum rag_status rag_titles_match(const struct rag_title_part *parts, size_t part
 
 static int by_place(const void *a, const void *b) {
     const struct rag_title_match *x = a, *y = b;
-    if (x->word != y->word) return x->word > y->word ? 1 : -1;
-    if (x->words != y->words) return x->words < y->words ? 1 : -1;
+    if (x->from != y->from) return x->from > y->from ? 1 : -1;
+    if (x->last != y->last) return x->last < y->last ? 1 : -1;
     return (x->row > y->row) - (x->row < y->row);
 }
 
@@ -319,11 +380,10 @@ size_t rag_titles_choose(struct rag_title_match *all, size_t count) {
     uint32_t next = 0;
     if (count) qsort(all, count, sizeof *all, by_place);
     for (size_t i = 0, end; i < count && names < RAG_TITLE_NAMES; i = end) {
-        for (end = i;
-             end < count && all[end].word == all[i].word && all[end].words == all[i].words;)
+        for (end = i; end < count && all[end].from == all[i].from && all[end].last == all[i].last;)
             end++;
-        if (all[i].word < next || end - i > RAG_TITLE_PAGES) continue;
-        next = all[i].word + all[i].words;
+        if (all[i].from < next || end - i > RAG_TITLE_PAGES) continue;
+        next = all[i].last + 1;
         memmove(all + kept, all + i, (end - i) * sizeof *all);
         kept += end - i;
         names++;

@@ -1063,6 +1063,21 @@ cdef class Lexicons:
         self.count(queries)
         return queries
 
+    def rarest(self, texts):
+        """Return the smallest document frequency of the terms of each text, 0 for one without terms."""
+        cdef Queries queries = self.queries(texts)
+        cdef const rag_query_term *terms
+        cdef size_t i, j, count
+        cdef uint64_t least
+        cdef list found = []
+        for i in range(queries.count):
+            terms = rag_queries_terms(queries.queries, i, &count)
+            least = terms[0].df if count else 0
+            for j in range(1, count):
+                least = min(least, terms[j].df)
+            found.append(least)
+        return found
+
     def weighed(self, texts, terms, weights):
         """Return Queries with their own field weights, the main field's first: all statistics equal
         those of a file built with these weights."""

@@ -3,6 +3,7 @@ from libc.math cimport INFINITY, nextafter
 
 TITLE_TEXT = RAG_TITLE_TEXT
 NAMED_ROWS = RAG_NAMED_ROWS
+cdef enum: NAMES_KEPT = 4096
 
 
 def title_keys(title, *, bint strip_accents=False):
@@ -116,12 +117,11 @@ cdef class Titles:
     def __dealloc__(self):
         free(self.parts)
 
-    cdef rag_title_match *found_in(self, text, size_t *count) except? NULL:
+    cdef rag_title_match *found_in(self, bytes raw, size_t *count) except? NULL:
         """Match the titles of all segments; the caller frees the result."""
         cdef rag_fault fault
         cdef rag_status status
         cdef rag_title_match *found = NULL
-        raw = text.encode("utf-8", "surrogatepass")
         cdef const uint8_t *at = raw
         cdef size_t size = len(raw)
         with nogil:
@@ -131,12 +131,12 @@ cdef class Titles:
         return found
 
     def matches(self, text):
-        """Return [(word, words, from, to, row)]: where titles stand in a text, and the first row of
-        each document, of up to five a segment."""
+        """Return [(from, to, last, row)]: where titles stand in a text and where their last words
+        begin, and the first row of each document, of up to five a segment."""
         cdef size_t i, count = 0
-        cdef rag_title_match *found = self.found_in(text, &count)
+        cdef rag_title_match *found = self.found_in(text.encode("utf-8", "surrogatepass"), &count)
         try:
-            return [(found[i].word, found[i].words, found[i].from_, found[i].to, found[i].row)
+            return [(found[i].from_, found[i].to, found[i].last, found[i].row)
                     for i in range(count)]
         finally:
             free(found)
@@ -145,7 +145,7 @@ cdef class Titles:
         """Return [(name, rows)]: the names in a text from left to right, as they stand there, and
         the first rows of the documents with that title."""
         cdef size_t count = 0
-        cdef rag_title_match *found = self.found_in(text, &count)
+        cdef rag_title_match *found = self.found_in(text.encode("utf-8", "surrogatepass"), &count)
         try:
             return names_in(text, found, count) if count else []
         finally:
@@ -157,7 +157,7 @@ cdef list names_in(text, rag_title_match *all, size_t count):
     cdef bytes raw = text.encode("utf-8", "surrogatepass")
     found = []
     for i in range(rag_titles_choose(all, count)):
-        if not i or all[i].word != all[i - 1].word:
+        if not i or all[i].from_ != all[i - 1].from_:
             found.append((raw[all[i].from_:all[i].to].decode("utf-8", "replace"), []))
         found[-1][1].append(all[i].row)
     return found
@@ -171,10 +171,152 @@ def names_of(text, matches):
         raise MemoryError
     try:
         for i, one in enumerate(matches):
-            all[i].word, all[i].words, all[i].from_, all[i].to, all[i].row = one
+            all[i].from_, all[i].to, all[i].last, all[i].row = one
         return names_in(text, all, count)
     finally:
         free(all)
+
+
+cdef class NamedPages:
+    """What the best passages of a ranking name, in a file with all its bytes at hand: the titles, the
+    parts with the records, and (first row, Records, Stream of the texts) of each segment; the lexicons
+    and the number of live rows for the weights."""
+
+    cdef Titles titles
+    cdef Parts parts
+    cdef list texts
+    cdef object lexicons
+    cdef dict known  # the frequencies of the last names
+    cdef uint64_t live
+
+    def __init__(self, Titles titles not None, Parts parts not None, texts, lexicons, uint64_t live):
+        self.titles, self.parts, self.texts = titles, parts, list(texts)
+        self.lexicons, self.live, self.known = lexicons, live, {}
+
+    def lifts(self, const int64_t[::1] rows not None, const double[::1] scores not None, asked):
+        """Return [(row, mass, row of the seed that names it most or None, the name there)] of the
+        documents that the best rows of a ranking name, and the text `asked` unless it is None."""
+        cdef rag_fault fault
+        cdef int64_t[RAG_NAMED_ROWS] documents
+        cdef NamedEdges edges = NamedEdges()
+        cdef size_t i, lead = 0
+        if scores.shape[0] < rows.shape[0]:
+            raise ValueError("every row has a score")
+        while lead < min(RAG_NAMED_ROWS, <size_t>rows.shape[0]) and rows[lead] >= 0:
+            lead += 1
+        if not lead:
+            return []
+        check(rag_parts_first_rows(self.parts.parts, self.parts.count, &rows[0], lead, documents,
+                                   &fault), &fault)
+        edges.count = rag_named_seeds(&scores[0], documents, lead, edges.seeds, edges.at)
+        for i in range(edges.count):
+            edges.add(self.titles, self.passage(rows[edges.at[i]]), i)
+        if asked is not None and edges.count:
+            edges.add(self.titles, asked, edges.count)
+        if not edges.texts:
+            return []
+        edges.weigh(self.frequencies(edges.texts), self.live)
+        return edges.spread(rows, documents, lead)
+
+    cdef passage(self, int64_t row):
+        for base, records, texts in reversed(self.texts):
+            if row >= base:
+                return passage(records, texts, row - base)
+        raise IndexError(f"no row {row}")
+
+    cdef list frequencies(self, list texts):
+        """Return the document frequency of the rarest term of each name."""
+        cdef dict known = self.known
+        cdef list new = [text for text in dict.fromkeys(texts) if text not in known]
+        if new:
+            if len(known) > NAMES_KEPT:
+                known = self.known = {text: known[text] for text in texts if text in known}
+            for text, df in zip(new, self.lexicons.rarest(new)):
+                known[text] = df
+        return [known[text] for text in texts]
+
+
+cdef class NamedEdges:
+    """What the seeds of one ranking name: an edge for each document of a name, in order."""
+
+    cdef rag_named_seed[RAG_NAMED_SEEDS] seeds
+    cdef size_t[RAG_NAMED_SEEDS] at
+    cdef size_t count, used, room
+    cdef rag_named_edge *edges
+    cdef list texts, numbers  # the names, and the number of each edge's name
+
+    def __cinit__(self):
+        self.texts, self.numbers = [], []
+
+    def __dealloc__(self):
+        free(self.edges)
+
+    cdef add(self, Titles titles, text, uint32_t seed):
+        """Add the names in the text of a seed, as yet without weights."""
+        cdef rag_title_match *all
+        cdef rag_named_edge *grown
+        cdef bytes raw = text.encode("utf-8", "surrogatepass")
+        cdef size_t i, count = 0
+        all = titles.found_in(raw, &count)
+        try:
+            count = rag_titles_choose(all, count)
+            if not count:
+                return
+            grown = <rag_named_edge *>realloc(self.edges, (self.used + count) * sizeof(rag_named_edge))
+            if grown == NULL:
+                raise MemoryError
+            self.edges = grown
+            for i in range(count):
+                if not i or all[i].from_ != all[i - 1].from_:
+                    self.texts.append(raw[all[i].from_:all[i].to].decode("utf-8", "replace"))
+                self.numbers.append(len(self.texts) - 1)
+                self.edges[self.used].seed, self.edges[self.used].document = seed, all[i].row
+                self.used += 1
+        finally:
+            free(all)
+
+    cdef weigh(self, list frequencies, uint64_t live):
+        """Give each edge its weight."""
+        cdef size_t i, first = 0, end
+        while first < self.used:
+            number, end = self.numbers[first], first
+            while end < self.used and self.numbers[end] == number:
+                end += 1
+            weight = rag_named_weight(live, frequencies[number], end - first)
+            for i in range(first, end):
+                self.edges[i].weight = weight
+            first = end
+
+    cdef list spread(self, const int64_t[::1] rows, const int64_t *documents, size_t lead):
+        """Return the rows that rise: the first of each document in the lead, else its first row."""
+        cdef rag_named_mass *out = <rag_named_mass *>calloc(self.used + 4, sizeof(rag_named_mass))
+        cdef size_t i, j, count
+        cdef list found = []
+        if out == NULL:
+            raise MemoryError
+        try:
+            count = rag_named_spread(self.seeds, self.count, self.edges, self.used, out)
+            for i in range(count):
+                j = 0
+                while j < lead and documents[j] != out[i].document:
+                    j += 1
+                found.append((rows[j] if j < lead else out[i].document, out[i].mass,
+                              *self.named_by(out + i, rows)))
+        finally:
+            free(out)
+        return found
+
+    cdef tuple named_by(self, const rag_named_mass *one, const int64_t[::1] rows):
+        """Return the row of the seed that names a document most, or None, and the name there."""
+        cdef size_t i, best = 0
+        cdef double weight = 0
+        if one.by == RAG_NAMED_BY_NONE:
+            return None, ""
+        for i in range(self.used):
+            if (self.edges[i].seed == one.by and self.edges[i].document == one.document
+                    and self.edges[i].weight > weight):
+                weight, best = self.edges[i].weight, i
+        return (rows[self.at[one.by]] if one.by < self.count else -1), self.texts[self.numbers[best]]
 
 
 def named_weight(uint64_t rows, uint64_t df, size_t documents):

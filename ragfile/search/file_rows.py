@@ -100,6 +100,7 @@ class FileRows(StoredRows):
         self._titles: _core.Titles | None = None
         self._has_titles: bool | None = None
         self._has_sparse: bool | None = None
+        self._named_pages: _core.NamedPages | None = None
 
     def check_unchanged(self) -> None:
         """Raise ChangedError if the file was overwritten since it was opened."""
@@ -523,8 +524,18 @@ class FileRows(StoredRows):
         segments = self.searched("rag.terms")
         if self.is_elsewhere:
             prefetch.terms(segments)
-        found = segments.all_lexicons.queries(texts).frequencies()
-        return [min(each, default=0) for each in found]
+        return segments.all_lexicons.rarest(texts)
+
+    def named_pages(self) -> _core.NamedPages | None:
+        if self.is_elsewhere:
+            return None
+        if self._named_pages is None:
+            texts = [(s.base, s.records, s.texts) for s in self._segments if s.rows]
+            lexicons = self.searched("rag.terms").all_lexicons
+            self._named_pages = _core.NamedPages(
+                self._all_titles(), self._parts(), texts, lexicons, self.live
+            )
+        return self._named_pages
 
     @property
     def sample(self) -> Int64s:

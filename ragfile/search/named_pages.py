@@ -36,8 +36,8 @@ Seed: TypeAlias = "tuple[int, int, float]"
 Names: TypeAlias = "list[tuple[str, list[int]]]"
 """Titles as they stand in a text, each with the first rows of the documents that have it."""
 
-TitleMatch: TypeAlias = "tuple[int, int, int, int, int]"
-"""A title in a text: the number of its first word, its words, its first byte, its end, and the first row of a document."""
+TitleMatch: TypeAlias = "tuple[int, int, int, int]"
+"""A title in a text: its first byte, its end, the first byte of its last word, and the first row of a document."""
 
 
 class Lift(NamedTuple):
@@ -99,6 +99,12 @@ def ranked(
 
 def lifts_each(base: SearchedRows, question: Question, found: Ranked) -> list[Lifts]:
     """Return the rows of each answer that rise because its best passages name their documents."""
+    if (at_once := base.named_pages()) is not None:
+        asked = question.texts if question.hops == TWO_STEPS else [None] * len(question.texts)
+        return [
+            {row: Lift(*lift) for row, *lift in at_once.lifts(rows, scores, text)}
+            for rows, scores, text in zip(found.rows, found.scores, asked, strict=True)
+        ]
     leads = [_lead(rows) for rows in found.rows]
     documents = _documents_each(base, question, leads)
     seeds = [_core.named_seeds(lead, found.scores[i], documents[i]) for i, lead in enumerate(leads)]

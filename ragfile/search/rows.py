@@ -178,6 +178,10 @@ class SearchedRows(ChunkRows, Protocol):
         """Return the smallest document frequency of each text's terms, 0 for a text without terms."""
         ...
 
+    def named_pages(self) -> _core.NamedPages | None:
+        """Return the same steps in one call, or None where bytes are fetched."""
+        ...
+
     def least(self, question: Question, vectors: NDArray[Any], words: Found) -> Float32s | None:
         """Return the vector score that a row without any of the words needs to be among the answers."""
         ...

@@ -554,6 +554,9 @@ class DatasetRows(StoredRows):
     def rarest(self, texts: Sequence[str], notes: Notes | None = None) -> list[int]:
         return [min(each, default=0) for each in self.queries(texts, notes=notes).frequencies()]
 
+    def named_pages(self) -> None:
+        """Return None: shards are asked step by step."""
+
     def least(self, question: Question, vectors: NDArray[Any], words: Found) -> Float32s | None:
         return RankingFusion(self, question, vectors, words).floors()
 

@@ -176,6 +176,7 @@ OTHER = {
     "path": "is its own",
     "reader": "has none: ValueError",
     "hybrid": "is what search asks",
+    "named_pages": "is None: shards are asked step by step",
     "least": "is what explain asks",
     "rank_code": "is what search asks",
     "hits": "are what search returns",

@@ -47,10 +47,10 @@ struct rag_title_part {
     uint64_t base;
 };
 
-/* A title in a text: `words` words from word number `word` on, bytes [from, to), and the first row
- * of a document with that title. */
+/* A title in a text: bytes [from, to), where its last word begins, and the first row of a document
+ * with that title. Words of scripts without spaces can overlap. */
 struct rag_title_match {
-    uint32_t word, words, from, to;
+    uint32_t from, to, last;
     int64_t row;
 };
 

@@ -90,11 +90,11 @@ async function namesIn(file, text, seed) {
       const names = [];
       for (let i = 0, last = -1; i < count; i++) {
         const place = first + MATCH * i;
-        const [word, , from, to] = new Uint32Array(core.exports.memory.buffer, place, 4);
-        if (word !== last)
+        const [from, to] = new Uint32Array(core.exports.memory.buffer, place, 2);
+        if (from !== last)
           names.push({ seed, name: decoded(bytes.subarray(from, to)) ?? "", documents: [] });
         names.at(-1).documents.push(Number(core.view.getBigInt64(place + 16, true)));
-        last = word;
+        last = from;
       }
       return names;
     }),
