@@ -22,6 +22,7 @@ from ragfile.ingest.analysis import stemmer
 from ragfile.ingest.languages import languages
 from ragfile.records import NUMBERED, Candidate, Hit
 from ragfile.search.function_words import by_language, likely_language
+from ragfile.search.trust import trust_words
 from ragfile.text import sentences, words
 
 SUPPORT, JUDGED = 0.6, 3
@@ -61,6 +62,8 @@ class Source:
         row: Row, if the source has rows.
         section: Header path, if the passage has one and no page, slide or row.
         checksum: Checksum of the source file, if recorded.
+        standing: How current and how trusted the document is, such as "stale since 2026-09-23,
+            human-reviewed", if its front matter tells.
     """
 
     number: int
@@ -79,6 +82,7 @@ class Source:
     row: int | None = None
     section: str | None = None
     checksum: str | None = None
+    standing: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Return a dict ready for JSON, without unknown fields."""
@@ -179,7 +183,7 @@ def _source(number: int, context: Candidate, hit: Hit | None) -> Source:
         number, f"{own}#{context.chunk_index}", own, context.chunk_index,
         str(named.get("file_id") or own), str(named.get("source") or own), context.text,
         float(context.score), dict(hit.scores) if hit else {}, context.start, context.end,
-        **place_of(named),
+        **place_of(named), standing=", ".join(trust_words(named)) or None,
     )  # fmt: skip
 
 

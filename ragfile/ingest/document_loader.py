@@ -30,6 +30,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import BinaryIO, TypeAlias
 
+from ragfile.ingest.bundles import is_reserved
 from ragfile.ingest.chunker import Policy, split
 from ragfile.ingest.document_links import anchor_links
 from ragfile.ingest.loaders import (
@@ -243,7 +244,12 @@ class Loading:
         return one.parse(raw, self.limits, **options)
 
     def cut(self, document: Document, policy: Policy) -> list[Chunk] | None:
-        """Return the chunks of a document; record a failure and return None if memory runs out."""
+        """Return the chunks of a document; record a failure and return None if memory runs out.
+
+        The indexes and logs of a bundle have none.
+        """
+        if self.selection.bundle and is_reserved(document.id):
+            return []
         try:
             return split(document, policy)
         except (MemoryError, RecursionError) as error:

@@ -71,19 +71,21 @@ class Selection:
 
     `include` and `exclude` are globs as in a .gitignore. `ignore` leaves out files that a
     .gitignore matches, and installed ones. `originals` also takes files that no loader reads, to be kept
-    and not searched.
+    and not searched. `bundle`: the folder is a bundle, whose indexes and logs are not ranked.
     """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
     ignore: bool = True
     originals: bool = False
+    bundle: bool = False
 
     def record(self) -> Metadata:
         """Return the selection as a file keeps it for later syncs; {} for the defaults."""
         globs = {"include": list(self.include), "exclude": list(self.exclude)}
         kept: Metadata = {name: patterns for name, patterns in globs.items() if patterns}
         kept |= {"originals": True} if self.originals else {}
+        kept |= {"bundle": True} if self.bundle else {}
         return kept if self.ignore else {**kept, "ignore": False}
 
     @classmethod
@@ -94,6 +96,7 @@ class Selection:
             tuple(record.get("exclude", ())),
             record.get("ignore", True),
             record.get("originals", False),
+            record.get("bundle", False),
         )
 
 

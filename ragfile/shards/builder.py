@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypedDict, Unpack
 
 from ragfile.ground import offline as network
 from ragfile.ground import system
+from ragfile.ingest.bundles import is_bundle
 from ragfile.ingest.chunker import Policy
 from ragfile.ingest.document_loader import Duplicate, Loading, SourceFailure
 from ragfile.ingest.loaders.contract import Limits
@@ -106,7 +107,7 @@ def build(
     encoding: str | None = None, tags: Tags | None = None, metadata: Metadata | None = None,
     resume: bool = True, offline: bool = False, created: int | None = None, message: str = "",
     include: Iterable[str] = (), exclude: Iterable[str] = (), ignore: bool = True,
-    **options: Unpack[FileBuildOptions],
+    keep_originals: bool = False, **options: Unpack[FileBuildOptions],
 ) -> BuildReport:  # fmt: skip
     """Build a dataset from folders, globs and files.
 
@@ -121,6 +122,7 @@ def build(
             to a number.
         workers: Number of workers of the executor.
         message: Message of the generation.
+        keep_originals: Also store the bytes of each file whose text does not give them back, as `ragfile.build` does.
         options: Options of ragfile.build; the parameters that are not listed here are also its own.
 
     Returns:
@@ -136,7 +138,8 @@ def build(
     skipped: list[Skipped] = []
     refuse_to_replace(store)
     listing = Loading(sources, limits=limits or Limits(), errors=errors, encoding=encoding)
-    selection = Selection(tuple(include), tuple(exclude), ignore)
+    bundle = is_bundle(sources)
+    selection = Selection(tuple(include), tuple(exclude), ignore, keep_originals or bundle, bundle)
     found, duplicates = _deduped(list(find(sources, skipped, selection=selection)), dedupe)
     weights = sorted((source.id, _size(source.path)) for source in found)
     assignment, slot = assignment_of(weights, shards, by)
@@ -269,7 +272,7 @@ def build_shard(job: Job) -> Built:
 
 def _write(job: Job, path: str) -> BuildReport:
     """Write the documents of a job to a file; the report of a job without documents has none."""
-    loading = Loading([], **job.loading)
+    loading = Loading([], selection=job.selection, **job.loading)
     documents = (document for source in job.sources for document in loading.file(source))
     report = BuildReport(path)
     options = dict(job.options)
@@ -314,7 +317,7 @@ def published(store: Store, path: str, folder: str, report: BuildReport, generat
 
 def _digest(job: Job) -> str:
     """Return the name of a job: a hash of its options and the content of its sources."""
-    options = [job.loading, job.options, job.tags, job.metadata]
+    options = [job.loading, job.options, job.tags, job.metadata, job.selection]
     digest = hashlib.sha256(repr(options).encode("utf-8", "surrogatepass"))
     for source in job.sources:
         name = f"\0{source.id}\0{source.path}\0{_checksum(source.path)}\0{_modified(source.path)}"

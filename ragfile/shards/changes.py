@@ -355,12 +355,13 @@ def _follow(
     def planned(rf: Dataset) -> Planned[SyncReport]:
         report = SyncReport(rf.path, dry_run)
         labels = rf.file.config.get("labels", {})
+        chosen = selected(rf.rows, include, exclude, ignore)
         dealing = Dealing(
-            rf, loading=reading, options={"embedder": embedder, "embedding_cache": embedding_cache},
+            rf, loading={**reading, "selection": chosen},
+            options={"embedder": embedder, "embedding_cache": embedding_cache},
             tags=tuple(tags or labels.get("tags", ())), metadata=metadata or labels.get("metadata", {}),
         )  # fmt: skip
-        loading = Loading(sources, **reading, prefix=prefix)
-        loading.selection = selected(rf.rows, include, exclude, ignore)
+        loading = Loading(sources, **reading, prefix=prefix, selection=chosen)
         _deal_sources(rf, dealing, loading, report, removes, dedupe)
         check_replaced(report, replace)
         for document in given:

@@ -25,6 +25,7 @@ from ragfile.ground import offline as network
 from ragfile.ground.encryption_keys import KeyChoice
 from ragfile.ingest import loaders
 from ragfile.ingest.analysis import Analysis
+from ragfile.ingest.bundles import is_bundle
 from ragfile.ingest.chunker import Policy, split
 from ragfile.ingest.document_loader import Duplicate, Loading, SourceFailure
 from ragfile.ingest.loaders.contract import Limits
@@ -183,7 +184,8 @@ def build(
         raise ValueError(f"jobs is a number of processes from 1, not {jobs}")
     began = time.perf_counter()
     files, documents = documents_of(sources)
-    selection = Selection(tuple(include), tuple(exclude), ignore, keep_originals)
+    bundle = documents is None and is_bundle(files)
+    selection = Selection(tuple(include), tuple(exclude), ignore, keep_originals or bundle, bundle)
     loading = Loading(
         files,
         limits=limits or Limits(),

@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterable
 
 from ragfile.embedding.protocol import Embedder, open_embedder
 from ragfile.errors import CorruptError
+from ragfile.ingest.bundles import is_reserved
 from ragfile.ingest.chunker import Policy
 from ragfile.records import Chunk, Document, Segment
 from ragfile.types import Fields, StrPath
@@ -75,6 +76,8 @@ def _change_model(editor: Editor, embedder: Embedder, spec: str | None) -> bool:
 def _cut_stale(editor: Editor) -> int:
     """Split outdated documents again, and return their number."""
     wanted = stale_in(editor.archive, editor.policy)
+    if editor.archive.config.get("selection", {}).get("bundle"):
+        wanted = [doc_id for doc_id in wanted if not is_reserved(doc_id)]
     for doc_id in wanted:
         if (old := editor.take(doc_id)) is None:
             raise CorruptError(f"document {doc_id!r} is not found by its id", section="rag.ids")

@@ -320,6 +320,7 @@ def selected(
         recorded.exclude if exclude is None else tuple(exclude),
         recorded.ignore if ignore is None else ignore,
         recorded.originals,
+        recorded.bundle,
     )
 
 

@@ -195,7 +195,9 @@ def _line(source: Source, places: list[str], home: Home) -> str:
 
     at = f":{','.join(places)}" if places else ""
     named = click.style(printable(place_name(source)), bold=True)
-    return f"[{source.number}] {printable(home.place(source.source))}{at}  {named}".rstrip()
+    standing = f"  ({printable(source.standing)})" if source.standing else ""
+    where = f"{printable(home.place(source.source))}{at}"
+    return f"[{source.number}] {where}  {named}".rstrip() + standing
 
 
 def _remarks(answer: Answer, is_asked: bool) -> Iterator[str]:

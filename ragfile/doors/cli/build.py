@@ -169,8 +169,6 @@ def build(
     build_file, more = _builder(
         out, layout, parity, clusters, keep, shards, by, executor, workers, jobs
     )
-    if keep_originals and "executor" in more:
-        raise click.UsageError("--keep-originals is for a file, not for a dataset")
     more |= {"keep_originals": True} if keep_originals else {}
     if encrypt or click.get_current_context().meta["ragfile.key_file"]:
         more |= _encryption(more)

@@ -12,11 +12,12 @@ import click
 from ragfile.doors.cli.failures import DAMAGED, WRONG
 from ragfile.doors.cli.options import FilePath, json_option
 from ragfile.doors.cli.progress import Progress
-from ragfile.doors.cli.report_lines import counted, emit
+from ragfile.doors.cli.report_lines import counted, emit, printable
 from ragfile.errors import FormatError
 from ragfile.ground.urls import is_remote
 
 if TYPE_CHECKING:
+    from ragfile.ingest.bundle_rules import BrokenRule
     from ragfile.opener import Fault
 
 UNSIGNED = "SignatureError"  # the one kind of fault that is not damage
@@ -55,6 +56,7 @@ def verify(file: str, full: bool, keys: tuple[str, ...], bundle: str | None, as_
             _suggest_repair(file, _is_repairable(file))
         raise
     damaged = any(fault[0] != UNSIGNED for fault in faults)
+    broken = [] if damaged else _broken_rules(file)
     can_be = _is_repairable(file) if damaged else None
     if as_json:
         emit(
@@ -64,6 +66,7 @@ def verify(file: str, full: bool, keys: tuple[str, ...], bundle: str | None, as_
                 ],
                 **counts,
                 "is_repairable": can_be,
+                **({"bundle": [one._asdict() for one in broken]} if broken else {}),
             }
         )
     else:
@@ -81,11 +84,23 @@ def verify(file: str, full: bool, keys: tuple[str, ...], bundle: str | None, as_
             f"{file}: {ending}; {counted(counts['sections'], 'section')}, {counted(counts['blocks'], 'block')}, "
             f"{counted(counts['commits'], 'commit')} checked"
         )
+        for path, rule in broken:
+            click.echo(f"bundle: {printable(path)}: {printable(rule)}")
         _tell_forgotten(file, counts.get("forgotten", 0))
         _suggest_repair(file, can_be)
         if tail := counts.get("tail"):
             click.echo(f"ragfile: {UNFINISHED.format(tail)}", err=True)
-    sys.exit(DAMAGED if damaged else WRONG if faults else 0)
+    sys.exit(DAMAGED if damaged else WRONG if faults or broken else 0)
+
+
+def _broken_rules(file: str) -> list[BrokenRule]:
+    """Return the rules of bundles that a file breaks, if it was built from one."""
+    from ragfile.ingest.bundle_rules import broken_rules
+    from ragfile.opener import open as open_file
+
+    with open_file(file) as rf:
+        selection = rf.file.config.get("selection", {})
+        return broken_rules(rf.documents()) if selection.get("bundle") else []
 
 
 def _tell_forgotten(file: str, count: int) -> None:

@@ -31,6 +31,12 @@ def test_files_without_originals_are_named(run, folder, tmp_path):
     )
 
 
-def test_a_dataset_takes_no_originals(run, folder, tmp_path):
-    code, _, err = run("build", folder, "-o", f"{tmp_path}/set/", "--keep-originals")
-    assert (code, "not for a dataset" in err) == (2, True)
+def test_a_dataset_keeps_originals(run, folder, tmp_path):
+    made, out = f"{tmp_path}/set/", tmp_path / "out"
+    assert run("build", folder, "-o", made, "--embedder", "none", "--keep-originals")[0] == 0
+    (folder / "c.html").write_text("<p>new  text</p>")
+    assert run("sync", made, folder)[0] == 0
+    assert run("unpack", made, out)[0] == 0
+    assert {p.name: p.read_bytes() for p in out.iterdir()} == {
+        p.name: p.read_bytes() for p in folder.iterdir()
+    }
