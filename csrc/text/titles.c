@@ -74,6 +74,12 @@ static uint64_t lower_bound(const struct rag_titles *t, uint64_t from, uint64_t 
     return from;
 }
 
+bool rag_titles_has(const struct rag_titles *t, uint64_t key, uint32_t document) {
+    uint64_t at = lower_bound(t, 0, t->count, key);
+    while (at < t->count && key_at(t, at) == key && document_at(t, at) < document) at++;
+    return at < t->count && key_at(t, at) == key && document_at(t, at) == document;
+}
+
 /* ---------------------------------------------------------------------------------------- words */
 
 /* A word of a text. The words stand in `joined`, with a blank between them. */

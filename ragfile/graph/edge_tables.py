@@ -72,7 +72,8 @@ def _edge(link: Link) -> str:
 def _clean(text: str) -> str:
     """Replace what XML cannot hold."""
     return "".join(
-        c if c in "\t\n" or " " <= c < "\ud800" or c > "\udfff" else "\ufffd" for c in text
+        c if c in "\t\n" or " " <= c < "\ud800" or "\udfff" < c not in "\ufffe\uffff" else "\ufffd"
+        for c in text
     )
 
 

@@ -132,6 +132,7 @@ def _loaded(
             if (chunks := loading.cut(document, editor.policy)) is None:
                 continue
             came.add(document.id)
+            editor.keep_given_links(document.id, document.id)
             yield document, chunks
         if len(loading.failures) == failures:
             editor.delete([doc_id for doc_id in before if doc_id not in came])

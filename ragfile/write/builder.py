@@ -160,7 +160,8 @@ def build(
         keep: The generations that edits keep: a number of the newest, a date, or `"all"`; see
             `edit()`. Defaults to the newest alone.
         edges: Links of your own: mappings with `source` (an id) and `target`, and if you like `kind`,
-            `weight` and `features`, or (source, target) and (source, target, kind) tuples.
+            `weight` and `features`; (source, target) and (source, target, kind) tuples, which can end with such
+            a mapping, as networkx's edges do; or an Arrow table with these columns.
         hyperedges: Sets of documents: mappings with `key` and `members` (ids), and if you like `kind`,
             `weight` and `features`.
         node_features: Numbers of your own for documents, by id.

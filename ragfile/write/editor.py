@@ -40,6 +40,7 @@ from ragfile.write.deletions import Removals
 from ragfile.write.draft import Draft, Transaction, batches, creation_time, numbered
 from ragfile.write.edit_vectors import FileVectors
 from ragfile.write.file_to_edit import file_to_edit
+from ragfile.write.link_sections import given_links
 from ragfile.write.metadata_fields import own_fields, plain_metadata, to_utf8
 from ragfile.write.segment_merges import SegmentMerge
 from ragfile.write.stale_documents import StaleDocuments
@@ -316,6 +317,12 @@ class Editor(Transaction):
         self.rewrite(old, document, chunks, self.vectors.reused(old, document, chunks))
         kept = self.vectors.keys_of(document, chunks)
         self._forgetting.note(lambda: set(self.vectors.keys(old)).difference(kept))
+
+    def keep_given_links(self, old_id: str, new_id: str) -> None:
+        """Let the replacement of a document keep the links, sets and features that it was given."""
+        old = self.take(old_id)
+        if old is not None and (links := given_links(old)) is not None:
+            self.draft.staging.brought[new_id] = links
 
     def rewrite(
         self, old: StoredDocument, document: Document, chunks: Sequence[Chunk], vectors: SomeVectors | None,

@@ -16,7 +16,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.ground.json_values import is_object
-from ragfile.ingest.document_links import links_of, names_of
+from ragfile.ingest.document_links import further_links, links_of, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LONGEST = 4096  # bytes of a string
 GRAPH, HYPERGRAPH = "graph", "hypergraph"
 Row = list[float] | None
-Brought: TypeAlias = Mapping[str, Any] | Sequence[str]  # an edge or a hyperedge of the caller's
+Brought: TypeAlias = Mapping[str, Any] | Sequence[Any]  # an edge or a hyperedge of the caller's
 # kind, target, start, size, fragment, text, features; a start of -1 stands for no place
 StagedEdge = list[Any]
 
@@ -103,6 +103,23 @@ def carried(old: StoredDocument) -> StagedLinks:
             [kind, key, row] for kind, key, *_, row in sets.edges_of(old.number, by_target=True)
         ]
     return found
+
+
+def given_links(old: StoredDocument) -> StagedLinks | None:
+    """Return what a stored document was given: features, sets, and the edges that its file does not make.
+
+    Those have no place, fragment or text, and are not among the fields of its front matter.
+    """
+    if not any(old.segment.has(name) for name in (GRAPH, HYPERGRAPH)):
+        return None
+    found, document = carried(old), old.read()
+    further = {(link.kind, link.target) for link in further_links(document, document.links)}
+    found.edges = [
+        edge
+        for edge in found.edges
+        if edge[2] < 0 and not (edge[4] or edge[5]) and (edge[0], edge[1]) in further
+    ]
+    return found if found.edges or found.features or found.hyperedges else None
 
 
 class _Strings:
@@ -268,15 +285,24 @@ def _of(found: dict[str, StagedLinks], doc_id: object, what: str) -> StagedLinks
     return found.setdefault(checked_text(doc_id, what), StagedLinks())
 
 
+def _named(order: Sequence[str], values: Sequence[Any]) -> dict[str, Any]:
+    """Return the fields of a tuple; networkx's edges have theirs in a mapping at the end."""
+    more: dict[str, Any] = dict(values[-1]) if values and is_object(values[-1]) else {}
+    ends = values[:-1] if values and is_object(values[-1]) else values
+    return {**dict(zip(order, ends, strict=False)), **more}
+
+
 KNOWN = {"source", "target", "kind", "weight", "features", "key", "members"}
 
 
 def _records(
     given: Iterable[Brought] | None, order: Sequence[str], what: str
 ) -> Iterable[dict[str, Any]]:
-    """Yield mappings with known fields from mappings or tuples."""
-    for one in given or ():
-        record = one if is_object(one) else dict(zip(order, one, strict=False))
+    """Yield mappings with known fields from mappings, from tuples, which can end with a mapping, or from an Arrow table."""
+    listed = getattr(given, "to_pylist", None)  # of an Arrow table, which yields columns
+    rows: Iterable[Any] = given or () if listed is None else listed()
+    for one in rows:
+        record: dict[str, Any] = dict(one) if is_object(one) else _named(order, one)
         if other := set(record) - KNOWN:
             fields = ", ".join(sorted(KNOWN))
             raise TypeError(f"{what} does not know {min(map(str, other))}; its fields are {fields}")

@@ -543,6 +543,7 @@ class _SyncWork:
                 self.plan.report.kept.append(document.id)
                 continue
             known = document.id if old_name == name else old_name + document.id.removeprefix(name)
+            self.writer.keep_given_links(known, document.id)
             if known in before and known != document.id:
                 self.writer.replace(known, document, chunks)
             else:

@@ -9,7 +9,7 @@ from fractions import Fraction
 import pytest
 
 import ragfile
-from ragfile import Document
+from ragfile import Document, dataset
 from ragfile.graph.document_graph import UNIT
 
 NOTES = {
@@ -275,7 +275,56 @@ def test_arrow_has_a_row_for_each_link(notes, tmp_path):
     table = notes.graph.to_arrow()
     assert table.column("document").to_pylist() == [e.document for e in notes.graph.edges()]
     notes.graph.to_parquet(tmp_path / "links.parquet")
-    assert (tmp_path / "links.parquet").stat().st_size
+    parquet = pytest.importorskip("pyarrow.parquet")
+    assert parquet.read_table(tmp_path / "links.parquet").equals(table)
+    assert table.column("source").to_pylist() == [e.source for e in notes.graph.edges()]
+
+
+def test_networkx_reads_the_graphml(tmp_path):
+    networkx = pytest.importorskip("networkx")
+    odd = 'a "b" <c> & d\n\ufffe\u0007é'
+    documents = [Document("x", "x"), Document("y & <z>", "y"), Document("lonely", "z")]
+    given = [
+        {"source": "x", "target": "y & <z>", "kind": odd, "weight": 0.1},
+        ("x", "y & <z>"),
+        ("y & <z>", "gone"),
+    ]
+    ragfile.build(documents, tmp_path / "kb.ragfile", embedder=None, edges=given)
+    with ragfile.open(tmp_path / "kb.ragfile") as rf:
+        rf.graph.to_graphml(tmp_path / "g.xml")
+        own = rf.graph.to_networkx()
+    read = networkx.read_graphml(tmp_path / "g.xml")
+    assert read.is_directed()
+    assert read.is_multigraph()
+    assert sorted(read.nodes) == sorted(own.nodes) == ["lonely", "x", "y & <z>"]
+    assert sorted((*ends, float(w)) for *ends, w in read.edges(data="weight")) == sorted(
+        own.edges(data="weight")
+    )
+    assert {kind for *_, kind in read.edges(data="kind")} == {
+        "link", 'a "b" <c> & d\n\ufffd\ufffdé',
+    }  # fmt: skip
+
+
+def test_edges_of_networkx_and_arrow_are_read(tmp_path):
+    networkx, pa = pytest.importorskip("networkx"), pytest.importorskip("pyarrow")
+    graph = networkx.DiGraph()
+    graph.add_edge("a", "b", kind="cites", weight=2.0)
+    graph.add_edge("b", "a")
+    table = pa.table(
+        {
+            "source": ["a", "b"],
+            "target": ["b", "a"],
+            "kind": ["cites", "link"],
+            "weight": [2.0, 1.0],
+        }
+    )
+    for edges in (graph.edges(data=True), table):
+        path = tmp_path / "kb.ragfile"
+        ragfile.build([Document("a", "x"), Document("b", "y")], path, embedder=None, edges=edges)
+        with ragfile.open(path) as rf:
+            assert [(e.source, e.target, e.kind, e.weight) for e in rf.graph.edges()] == [
+                ("a", "b", "cites", 2.0), ("b", "a", "link", 1.0),
+            ]  # fmt: skip
 
 
 def test_networkx_has_the_same_edges(notes):
@@ -285,3 +334,35 @@ def test_networkx_has_the_same_edges(notes):
     assert sorted(graph.edges()) == sorted(
         (e.source, e.document) for e in notes.graph.edges() if e.document
     )
+
+
+@pytest.mark.parametrize("kind", ["file", "dataset"])
+def test_a_sync_keeps_what_the_build_was_given(tmp_path, kind):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "a.md").write_text("---\nnext: b.md\n---\n[to b](b.md)\n")
+    (folder / "b.md").write_text("text")
+    (folder / "c.html").write_text('<a href="a.md">a</a> <p>text</p>')
+    path = tmp_path / "kb.ragfile"
+    given = {
+        "edges": [("a.md", "c.html"), ("a.md", "b.md", "cites"), {"source": "c.html", "target": "b.md", "weight": 2}],
+        "hyperedges": [{"key": "team", "members": ["a.md", "b.md"]}],
+        "node_features": {"a.md": [1.0, 2.0]},
+    }  # fmt: skip
+    ragfile.build(folder, path, embedder=None, **given)
+    if kind == "dataset":
+        dataset.convert(path, tmp_path / "set", shards=2)
+        path = tmp_path / "set"
+    (folder / "a.md").write_text("---\nprevious: b.md\n---\n[to c](c.html) more\n")
+    (folder / "c.html").write_text("<p>no link</p>")
+    (dataset if kind == "dataset" else ragfile).sync(path, folder)
+    with ragfile.open(path) as rf:
+        found = [(link.kind, link.target, link.start >= 0) for link in rf.links("a.md")]
+        assert sorted(found) == [
+            ("cites", "b.md", False), ("link", "c.html", False), ("link", "c.html", True), ("previous", "b.md", False),
+        ]  # fmt: skip
+        assert [(one.target, one.weight) for one in rf.links("c.html")] == [("b.md", 2.0)]
+        assert rf.graph.features("a.md") == (1.0, 2.0)
+        assert [(one.key, sorted(one.members)) for one in rf.graph.hyperedges()] == [
+            ("team", ["a.md", "b.md"])
+        ]

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "ragfile/bits.h"
+#include "ragfile/titles.h"
+#include "ragfile/words.h"
 #include "container/format.h"
 #include "doors/wasm/wasm.h"
 #include "shared/fail.h"
@@ -206,6 +208,54 @@ EXPORT(check_sample) int check_sample(uint32_t i) {
     if (status == RAG_OK) status = check_picked(segment);
     if (status == RAG_OK) status = check_first(segment);
     return status == RAG_OK ? (int)check_entries(segment) : (int)status;
+}
+
+/* ----------------------------------------------------------------------------------- the titles */
+
+static struct rag_titles titles; /* of the segment being checked */
+static uint64_t titles_met;
+
+static enum rag_status bad_titles(uint64_t at, const char *what) {
+    rag_fail(&fault, RAG_CORRUPT, at, what);
+    strcpy(fault.section, "rag.titles");
+    return RAG_CORRUPT;
+}
+
+/* Check the entries of a segment's rag.titles; *found is 0 without the section. Pass each document
+ * with rows to check_title, then call check_titles_end. */
+EXPORT(check_titles) int check_titles(uint32_t i, uint32_t *found) {
+    const struct segment *segment = &file.segments[i];
+    struct rag_entry entry;
+    bool has;
+    const uint32_t number = segment->record.number;
+    enum rag_status status = section_guard("rag.titles", number, &titles.guard, &has);
+    *found = status == RAG_OK && has;
+    if (!*found) return (int)status;
+    rag_reader_entry(file.reader, (uint32_t)rag_reader_find(file.reader, "rag.titles", number),
+                     &entry);
+    titles_met = 0;
+    status = rag_titles_open(&titles, &fault);
+    if (status == RAG_OK) status = rag_titles_check(&titles, segment->records.documents, &fault);
+    if (status == RAG_OK && entry.items != titles.count)
+        status = bad_titles(0, "not as many titles as items");
+    return (int)status;
+}
+
+/* Check that a document has the keys of its title; rules are those of rag_analyze. */
+EXPORT(check_title)
+int check_title(uint32_t document, const uint8_t *title, size_t size, unsigned rules) {
+    uint64_t keys[RAG_TITLE_KEYS];
+    const size_t count = rag_title_keys(title, size, rules & RAG_STRIP_ACCENTS, keys);
+    for (size_t i = 0; i < count; i++)
+        if (!rag_titles_has(&titles, keys[i], document))
+            return (int)bad_titles(document, "a document has another title");
+    titles_met += count;
+    return RAG_OK;
+}
+
+EXPORT(check_titles_end) int check_titles_end(void) {
+    return titles_met == titles.count ? RAG_OK
+                                      : (int)bad_titles(0, "a title that its document lacks");
 }
 
 /* Check that the bounds of a segment's shadow hold for every row; call after vectors_open. */

@@ -21,6 +21,9 @@ enum rag_status rag_titles_check(const struct rag_titles *titles, uint64_t docum
 enum rag_status rag_titles_entry(const struct rag_titles *titles, uint64_t i, uint64_t *key,
                                  uint32_t *document, struct rag_fault *fault);
 
+/* Whether a document has a key. The section was checked. */
+bool rag_titles_has(const struct rag_titles *titles, uint64_t key, uint32_t document);
+
 /* The keys of a title, ascending: none, one, or two if it ends with a part in parentheses. rules
  * are those of rag_analyze. */
 enum { RAG_TITLE_KEYS = 2 };

@@ -527,6 +527,35 @@ export class Archive {
       await this.core.call("check_bare", i);
       await this.core.call("check_sample", i);
     }
+    for (const segment of this.segments) await this.checkTitles(segment);
+  }
+
+  /** Checks that `rag.titles` has the titles of the segment's documents, and no others. */
+  async checkTitles(segment) {
+    const { core } = this;
+    if (!this.has("rag.chunks", segment.number)) return;
+    const isThere = await core.withRoom([4], async (at) => {
+      await core.call("check_titles", segment.i, at);
+      return core.view.getUint32(at, true) !== 0;
+    });
+    if (!isThere) return;
+    const { rules } = this.hasLive("rag.terms") ? await this.lexical() : { rules: 0 };
+    for (let n = 0; n < core.exports.record_count(segment.i); n++) {
+      const title = await this.titleOf(segment, n);
+      if (typeof title === "string")
+        await core.withText(title, (at, size) => core.call("check_title", n, at, size, rules));
+    }
+    await core.call("check_titles_end");
+  }
+
+  /** The title in the metadata of a document's first row; deleted documents count. */
+  async titleOf(segment, number) {
+    const record = await this.documentRecord(segment, number);
+    if (!record.rows) return undefined;
+    const chunk = await this.chunkRecord(segment, record.firstRow);
+    const shared = await this.fieldsAt(segment, record.metaAt, record.metaSize);
+    const own = await this.fieldsAt(segment, chunk.metaAt, chunk.metaSize);
+    return { ...shared.metadata, ...own.metadata }.title;
   }
 
   // ------------------------------------------------------------------------------------ analysis ---
