@@ -22,8 +22,9 @@ PACKAGE = str(Path(ragfile.__file__).parent)
 HYBRID, DATASET = 15, 23  # one more each for the pages that the best passages name
 EVIDENCE = 5  # a document's further passages are evidence: the documents of the rows are read from their segments
 # One more each: the support of an answer; words that claim nothing; blocks in the place of sentences; their markup; the
-# form that an answer has; the beginning of a passage that is cut; the pages that the best ones name.
-ASK = 31
+# form that an answer has; the beginning of a passage that is cut; the pages that the best ones name; how current and
+# trusted a source is.
+ASK = 32
 HTTP = 33
 QUESTION = "alpha beta"
 
