@@ -64,7 +64,7 @@ def _how(old: list[Document] | None, new: list[Document] | None) -> str:
 
 
 def _content(documents: list[Document]) -> list[tuple[object, str]]:
-    """Return what the documents of a file are compared by: its checksum, or their texts."""
+    """Return the content of a file to compare: its checksum, or the texts of its documents."""
     checksum = documents[0].metadata.get("checksum")
     return [(checksum, "")] if checksum else [(one.id, one.original) for one in documents]
 

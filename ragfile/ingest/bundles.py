@@ -1,7 +1,7 @@
 """Bundles of the Open Knowledge Format: folders of Markdown whose front matter has type, trust and currency.
 
 A bundle declares its version as `okf_version` in the front matter of the `index.md` at its root. In each of its
-folders, `index.md` lists what is there and `log.md` what changed: searches do not rank them.
+folders, `index.md` lists the content and `log.md` the changes: searches do not rank them.
 """
 
 from __future__ import annotations

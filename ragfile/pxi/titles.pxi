@@ -178,7 +178,7 @@ def names_of(text, matches):
 
 
 cdef class NamedPages:
-    """What the best passages of a ranking name, in a file with all its bytes at hand: the titles, the
+    """The pages that the best passages of a ranking name, in a file with all its bytes at hand: the titles, the
     parts with the records, and (first row, Records, Stream of the texts) of each segment; the lexicons
     and the number of live rows for the weights."""
 
@@ -237,7 +237,7 @@ cdef class NamedPages:
 
 
 cdef class NamedEdges:
-    """What the seeds of one ranking name: an edge for each document of a name, in order."""
+    """The names in the seeds of one ranking: an edge for each document of a name, in order."""
 
     cdef rag_named_seed[RAG_NAMED_SEEDS] seeds
     cdef size_t[RAG_NAMED_SEEDS] at

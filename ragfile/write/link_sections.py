@@ -106,7 +106,7 @@ def carried(old: StoredDocument) -> StagedLinks:
 
 
 def given_links(old: StoredDocument) -> StagedLinks | None:
-    """Return what a stored document was given: features, sets, and the edges that its file does not make.
+    """Return the features and sets of a stored document, and the edges that its file does not make.
 
     Those have no place, fragment or text, and are not among the fields of its front matter.
     """

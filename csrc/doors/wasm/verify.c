@@ -235,7 +235,7 @@ EXPORT(check_titles) int check_titles(uint32_t i, uint32_t *found) {
                      &entry);
     titles_met = 0;
     status = rag_titles_open(&titles, &fault);
-    if (status == RAG_OK) status = rag_titles_check(&titles, segment->records.documents, &fault);
+    if (status == RAG_OK) status = rag_titles_check(&titles, segment->records.count, &fault);
     if (status == RAG_OK && entry.items != titles.count)
         status = bad_titles(0, "not as many titles as items");
     return (int)status;

@@ -17,7 +17,9 @@ MARKS = {"added": "A", "removed": "D", "changed": "M"}
 @click.option("-p", "--patch", is_flag=True, help="Print the lines that differ, as diff -u does.")
 @json_option
 def diff_command(file: str, old: int, new: int, patch: bool, as_json: bool) -> None:
-    """List the files that differ between generations OLD and NEW, the newest by default.
+    """List the files that differ between two generations.
+
+    NEW is the newest by default.
 
     `ragfile log` lists the generations, and builds and edits keep old ones with --keep.
     """

@@ -71,7 +71,7 @@ class Doors(click.Group):
         "completion": "Generate shell completions, or the manual page.",
         "convert": "Convert IN to OUT, or between the stores given by options.",
         "delete": "Delete documents by id, checksum or filter.",
-        "diff": "List the files that differ between generations OLD and NEW, the newest by default.",
+        "diff": "List the files that differ between two generations.",
         "eval": "Measure every search mode on judged questions.",
         "export": "Export chunks and vectors.",
         "info": "Show a summary of a file.",
