@@ -102,7 +102,7 @@ def lifts_each(base: SearchedRows, question: Question, found: Ranked) -> list[Li
     if (at_once := base.named_pages()) is not None:
         asked = question.texts if question.hops == TWO_STEPS else [None] * len(question.texts)
         return [
-            {row: Lift(*lift) for row, *lift in at_once.lifts(rows, scores, text)}
+            {row: Lift(mass, by, name) for row, mass, by, name in at_once.lifts(rows, scores, text)}
             for rows, scores, text in zip(found.rows, found.scores, asked, strict=True)
         ]
     leads = [_lead(rows) for rows in found.rows]

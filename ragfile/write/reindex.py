@@ -77,7 +77,7 @@ def _cut_stale(editor: Editor) -> int:
     """Split outdated documents again, and return their number."""
     wanted = stale_in(editor.archive, editor.policy)
     if editor.archive.config.get("selection", {}).get("bundle"):
-        wanted = [doc_id for doc_id in wanted if not is_reserved(doc_id)]
+        wanted = {doc_id: why for doc_id, why in wanted.items() if not is_reserved(doc_id)}
     for doc_id in wanted:
         if (old := editor.take(doc_id)) is None:
             raise CorruptError(f"document {doc_id!r} is not found by its id", section="rag.ids")
