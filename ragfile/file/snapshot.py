@@ -109,7 +109,7 @@ class Snapshot:
         if not isinstance(found, memoryview | bytes):
             fetched: bytes = found.read(at, size)
             return fetched
-        return bytes(memoryview(found)[at : at + size])
+        return bytes(memoryview(found)[at : at + size])  # pyright: ignore[reportUnknownArgumentType]
 
     def numbered(self, generation: int) -> int:
         """Return the public number of a generation of the container."""

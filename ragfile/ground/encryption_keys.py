@@ -15,7 +15,7 @@ import contextlib
 import functools
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Generator
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar, cast
 
@@ -53,7 +53,7 @@ def current_key() -> KeyChoice:
 
 
 @contextlib.contextmanager
-def using_key(key: KeyChoice) -> Iterator[None]:
+def using_key(key: KeyChoice) -> Generator[None]:
     """Open and write encrypted files with a key inside a `with` block, in this thread.
 
         with ragfile.using_key("kb.key"):
@@ -103,13 +103,13 @@ def new_key_file(path: StrPath) -> None:
 
 def key_bytes(key: KeyChoice) -> bytes | None:
     """Return the 32 bytes of a key; None if there is none."""
-    if callable(key):
-        key = key()
-    if key is None or key is True or key is False:
+    if key is None or isinstance(key, bool):
         return _key_of_environment()
     if isinstance(key, bytes | bytearray):
         return _parsed(bytes(key), "the key")
-    return _key_of_file(key)
+    if isinstance(key, str) or hasattr(key, "__fspath__"):
+        return _key_of_file(cast("StrPath", key))
+    return key_bytes(cast("Callable[[], KeyChoice]", key)())
 
 
 def has_key() -> bool:

@@ -194,7 +194,7 @@ def has_memory_files() -> bool:
 
 def memory_file(buffering: int = -1) -> BinaryIO:
     """Open an unnamed file in memory, of which no disk has a byte but for swapped pages."""
-    return cast("BinaryIO", os.fdopen(os.memfd_create("ragfile"), "w+b", buffering=buffering))
+    return os.fdopen(os.memfd_create("ragfile"), "w+b", buffering=buffering)
 
 
 def sparse_file(size: int) -> BinaryIO:

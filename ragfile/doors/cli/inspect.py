@@ -135,9 +135,10 @@ def _sources(rf: KnowledgeBase | PairFile, root: str | None) -> dict[str, int] |
 
 def _languages(rf: KnowledgeBase | PairFile) -> dict[str, int] | None:
     """Return the number of texts in each language, the commonest first; None for a file of 0.1.0."""
+    from ragfile.file.pairs import PairFile
     from ragfile.ingest.languages import language_of
 
-    if not hasattr(rf, "documents"):
+    if isinstance(rf, PairFile):
         return None
     found: dict[str, int] = {}
     for document in rf.documents():
@@ -163,7 +164,8 @@ def _fact(name: str, value: Any) -> object:  # Any: JSON
     if name == "created" and value:
         return moment(value)
     if name == "languages":
-        return ", ".join(f"{code} {count:,}" for code, count in (value or {}).items())
+        counts: dict[str, int] = value or {}
+        return ", ".join(f"{code} {count:,}" for code, count in counts.items())
     if name == "layers":
         return ", ".join(layer["path"] for layer in value)
     if name == "signatures":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 
@@ -41,7 +41,7 @@ def read(path: StrPath) -> Collection:
 def _vectors(path: str) -> np.ndarray:
     """Return the array of a file, mapped: its header can name more bytes than there are."""
     try:
-        return np.load(path, mmap_mode="r", allow_pickle=False)
+        return cast("np.ndarray", np.load(path, mmap_mode="r", allow_pickle=False))
     except (ValueError, EOFError, OverflowError, MemoryError) as error:
         reason = str(error) or "its header is longer than the file"
         raise FormatError(f"{path} has no array of numbers: {reason}") from None
