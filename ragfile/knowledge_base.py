@@ -80,7 +80,7 @@ if TYPE_CHECKING:
     from ragfile.search.excerpts import Excerpt
     from ragfile.search.explanation import Explanation
     from ragfile.search.llm_tools import Tool
-    from ragfile.search.rows import OpenRows
+    from ragfile.search.rows_protocol import OpenRows
 
     CallT = TypeVar("CallT", bound=Callable[..., object])
     Base = TypeVar("Base", bound="KnowledgeBase")

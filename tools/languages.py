@@ -1,6 +1,6 @@
 """Write the core's table of languages from spec/languages.toml.
 
-python tools/languages.py            write csrc/text/language_table.h
+python tools/languages.py            write csrc/text/language_tables.h
 python tools/languages.py --check    exit with 1 if it is out of date
 """
 
@@ -10,7 +10,7 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-TABLE = ROOT / "csrc/text/language_table.h"
+TABLE = ROOT / "csrc/text/language_tables.h"
 SLOTS = 4096
 ACCENTS = {
     "strip": "RAG_ACCENTS_STRIP",
@@ -106,11 +106,11 @@ def header(table):
         pool += bytes([len(word)]) + word
     entries = "\n".join(map(_language, table))
     asked = "\n".join(map(_asked, table))
-    return f"""/* language_table.h - the languages of `languages=1`, and their common words.
+    return f"""/* language_tables.h - the languages of `languages=1`, and their common words.
  *
  * {MADE} */
-#ifndef RAG_LANGUAGE_TABLE_H
-#define RAG_LANGUAGE_TABLE_H
+#ifndef RAG_LANGUAGE_TABLES_H
+#define RAG_LANGUAGE_TABLES_H
 
 #include "ragfile/languages.h"
 

@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "ragfile/machine.h"
-#include "clusters/clusters_build.h"
+#include "clusters/centroids.h"
 #include "shared/fail.h"
 
 enum { SAMPLE_EACH = 48, SAMPLE_MOST = 1 << 20, CHUNK_ROWS = 2048, GROUPS_ASKED = 8 };

@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "ragfile/machine.h"
-#include "clusters/clusters_build.h"
+#include "clusters/centroids.h"
 
 enum { GROUP_ROUNDS = 10, CLUSTER_ROUNDS = 8, GROUP_SAMPLE = 256 };
 

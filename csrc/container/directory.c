@@ -16,7 +16,7 @@
 #include <stdlib.h>
 
 #include "ragfile/pairs.h"
-#include "container/layout.h"
+#include "container/front_page.h"
 #include "shared/array.h"
 #include "shared/bytes.h"
 #include "shared/fail.h"

@@ -21,7 +21,7 @@
 #include <stdlib.h>
 
 #include "ragfile/machine.h"
-#include "container/layout.h"
+#include "container/block_hashes.h"
 #include "shared/bytes.h"
 #include "shared/fail.h"
 #include "shared/abi_floor.h"

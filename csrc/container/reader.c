@@ -14,7 +14,8 @@
 
 #include "ragfile/machine.h"
 #include "container/format.h"
-#include "container/layout.h"
+#include "container/block_hashes.h"
+#include "container/front_page.h"
 #include "container/reader.h"
 #include "container/sections.h"
 #include "parity/shard.h"

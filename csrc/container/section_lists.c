@@ -15,7 +15,8 @@
 #include <string.h>
 
 #include "container/format.h"
-#include "container/layout.h"
+#include "container/block_hashes.h"
+#include "container/front_page.h"
 #include "container/reader.h"
 #include "ragfile/machine.h"
 #include "shared/bytes.h"

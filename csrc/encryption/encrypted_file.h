@@ -18,7 +18,8 @@ enum rag_status rag_encryption_create(rag_handle file, const struct rag_cipher *
 enum rag_status rag_encryption_edit(rag_handle file, const struct rag_cipher *cipher,
                                     struct rag_encryption **out, struct rag_fault *fault);
 
-/* Writes inner bytes. Blocks that are written in part keep the rest of what this writer put there. */
+/* Writes inner bytes. Blocks that are written in part keep the rest of what this writer put
+ * there. */
 enum rag_status rag_encryption_write(struct rag_encryption *e, uint64_t at, const void *bytes,
                                      size_t size, struct rag_fault *fault);
 

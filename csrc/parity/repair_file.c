@@ -13,7 +13,7 @@
 
 #include "ragfile/machine.h"
 #include "container/format.h"
-#include "container/layout.h"
+#include "container/front_page.h"
 #include "container/reader.h"
 #include "parity/reconstruct.h"
 #include "shared/array.h"

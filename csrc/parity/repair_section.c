@@ -11,7 +11,7 @@
 
 #include "ragfile/machine.h"
 #include "container/format.h"
-#include "container/layout.h"
+#include "container/block_hashes.h"
 #include "container/reader.h"
 #include "parity/gf16.h"
 #include "parity/reconstruct.h"

@@ -8,7 +8,7 @@
 
 #include "ragfile/machine.h"
 #include "container/format.h"
-#include "container/layout.h"
+#include "container/block_hashes.h"
 #include "parity/shard.h"
 #include "shared/bytes.h"
 

@@ -34,8 +34,8 @@ struct rag_bm25_dense {
     uint32_t count, weight;
 };
 
-/* Rows with weights of their own in a window (rag.sparse): u16 row each, u16 code each. The share of
- * a row is its weight times scale, rounded up by at most 1. */
+/* Rows with weights of their own in a window (rag.sparse): u16 row each, u16 code each. The share
+ * of a row is its weight times scale, rounded up by at most 1. */
 struct rag_bm25_weighed {
     const uint8_t *rows, *codes;
     uint32_t count;

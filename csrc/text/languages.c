@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "ragfile/words.h"
-#include "text/language_table.h"
+#include "text/language_tables.h"
 
 enum { WHOLE_WORD = 12, DOCUMENT_LEAST = 24, WINDOWS = 8, WINDOW = 384 };
 

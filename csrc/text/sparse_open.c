@@ -35,7 +35,7 @@ float rag_sparse_weight(uint32_t code) {
     return weight;
 }
 
-/* --------------------------------------------------------------------------------------- opening */
+/* -------------------------------------------------------------------------------------- opening */
 
 static enum rag_status broken(const struct rag_sparse *sparse, uint64_t at, const char *what,
                               struct rag_fault *fault) {
@@ -198,7 +198,7 @@ bool rag_sparse_walk_next(struct rag_sparse_walk *walk, struct rag_sparse_contai
     return true;
 }
 
-/* ---------------------------------------------------------------------------------------- checks */
+/* --------------------------------------------------------------------------------------- checks */
 
 /* Check the rows of a container; note its largest code. */
 static const char *container_fault(const struct rag_sparse *sparse,
@@ -276,7 +276,7 @@ enum rag_status rag_sparse_check(const struct rag_sparse *sparse, struct rag_fau
     return status;
 }
 
-/* ----------------------------------------------------------------------------------------- by row */
+/* --------------------------------------------------------------------------------------- by row */
 
 /* Visit every weight whose row exists: count it, or place it at next[row]. */
 static bool visit_list(const struct rag_sparse *sparse, const uint8_t *list, uint64_t words,

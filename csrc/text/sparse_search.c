@@ -4,8 +4,8 @@
  * Let q_t be the question's weight of term t and m_t the largest weight of its list. With S =
  * (65535 - n - 1) / sum q_t m_t, the scan of bm25_kernel.h adds s = floor(S q_t w_t) + 1 for each
  * weight, where S q_t is rounded up to f32 by a factor of 1 + 2^-20, which outweighs both roundings
- * of f32. Hence S score < A < 65536, and A <= S score + n + 1: the sums of a row are its score to 16
- * bits. If k rows have A >= a, then a row with A <= a - n - 2 is worse than all of them by more
+ * of f32. Hence S score < A < 65536, and A <= S score + n + 1: the sums of a row are its score to
+ * 16 bits. If k rows have A >= a, then a row with A <= a - n - 2 is worse than all of them by more
  * than a unit of A, which no rounding to f32 makes equal.
  *
  * Very long questions, very many results and few rows that pass are summed in binary64 at once.
@@ -164,7 +164,7 @@ static enum rag_status score_rows(const struct question *question, const uint32_
     return RAG_OK;
 }
 
-/* -------------------------------------------------------------------------------------- the scan */
+/* ------------------------------------------------------------------------------------- the scan */
 
 static uint32_t window_width(const struct rag_sparse *sparse, uint32_t window) {
     const uint64_t first = (uint64_t)window * LEX_WINDOW;
@@ -250,7 +250,7 @@ static enum rag_status enter_scanned(struct question *question, const uint64_t *
     return status ? status : rag_bm25_scores_enter(scratch, found->rows, found->count, k, fault);
 }
 
-/* -------------------------------------------------------------------------------- summing directly */
+/* ----------------------------------------------------------------------------- summing directly */
 
 /* Add up a window in binary64; return whether it has rows. */
 static bool sum_window(struct question *question, uint32_t window, double *sums) {

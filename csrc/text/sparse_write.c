@@ -1,9 +1,9 @@
 /* sparse_write.c - rows of weights to the lists of rag.sparse, in two passes and bounded memory.
  *
- * The first pass counts rows and windows of each term, which fixes the size and place of every list.
- * The lists are then made part by part: consecutive lists that fit into the memory, or one that does
- * not. Each part reads all rows again and puts every weight into its place. So nothing is sorted,
- * and the bytes do not depend on the memory. */
+ * The first pass counts rows and windows of each term, which fixes the size and place of every
+ * list. The lists are then made part by part: consecutive lists that fit into the memory, or one
+ * that does not. Each part reads all rows again and puts every weight into its place. So nothing is
+ * sorted, and the bytes do not depend on the memory. */
 #include <stdlib.h>
 
 #include "shared/fail.h"
@@ -72,7 +72,7 @@ static bool next_packed(const uint8_t **at, const uint8_t *end, struct packed *f
     return true;
 }
 
-/* -------------------------------------------------------------------------------------- counting */
+/* ------------------------------------------------------------------------------------- counting */
 
 static struct term_count *term_of(struct rag_sparse_builder *builder, const struct packed *one) {
     const uint32_t number =
@@ -111,7 +111,7 @@ enum rag_status rag_sparse_builder_count(struct rag_sparse_builder *builder, con
     return RAG_OK;
 }
 
-/* -------------------------------------------------------------------------------------- planning */
+/* ------------------------------------------------------------------------------------- planning */
 
 static const uint8_t *name_of(const struct rag_sparse_builder *builder, uint32_t number) {
     return builder->vocabulary->words.texts[number];
@@ -183,7 +183,7 @@ enum rag_status rag_sparse_builder_plan(struct rag_sparse_builder *builder, uint
     return RAG_OK;
 }
 
-/* --------------------------------------------------------------------------------------- writing */
+/* -------------------------------------------------------------------------------------- writing */
 
 static void put_front(const struct rag_sparse_builder *builder, struct rag_bm25_buffer *out) {
     const size_t count = term_count_of(builder);
@@ -262,7 +262,8 @@ static void end_container(struct rag_sparse_builder *builder, struct term_count 
     term->filled = 0;
 }
 
-/* Put a weight as a pair of row and code; the pairs of a container are split when it is complete. */
+/* Put a weight as a pair of row and code; the pairs of a container are split when it is
+ * complete. */
 static void put_weight(struct rag_sparse_builder *builder, struct term_count *term, uint32_t row,
                        uint32_t code) {
     const uint32_t window = row / LEX_WINDOW;

@@ -45,8 +45,8 @@ static inline float *rag_shortlist_bounds(const struct shortlist *on, size_t pla
 /* Processes the hits in `fresh`. Call it after every sweep of a run, even if there were none. */
 void rag_shortlist_take(struct shortlist *on, size_t place, size_t found);
 
-/* Estimates the k-th best key of all rows from those of earlier slices and the first `swept` rows of
- * this one. */
+/* Estimates the k-th best key of all rows from those of earlier slices and the first `swept` rows
+ * of this one. */
 void rag_shortlist_guess(struct shortlist *on, uint64_t swept);
 
 /* Moves every row that can still win to the candidates. Required at the end of a scan. */

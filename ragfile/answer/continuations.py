@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from ragfile.records import Candidate, Hit
-    from ragfile.search.rows import ChunkRows
+    from ragfile.search.rows_protocol import ChunkRows
 
 FIRST = 3  # passages to extend
 ROOM = 1000  # characters after which no other chunk is added

@@ -22,7 +22,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.errors import CorruptError
-from ragfile.file import prefetch, typed_columns
+from ragfile.file import remote_prefetch, typed_columns
 from ragfile.ground.extras import optional
 from ragfile.ground.json_values import is_object
 from ragfile.ground.tagged_metadata import with_tags
@@ -96,7 +96,7 @@ class Rows:
     def hits(self) -> list[Hit]:
         """Return the rows as hits, which read their fields on first use."""
         if self._hits is None:
-            prefetch.passages(self.archive.segments, self.rows)
+            remote_prefetch.passages(self.archive.segments, self.rows)
             passages = self.archive.passages()
             self._hits = passages.hits(self.rows, np.zeros(len(self.rows)), "score", {})
         return self._hits

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ragfile import _core
-from ragfile.file import prefetch
+from ragfile.file import remote_prefetch
 from ragfile.file.generation_limits import obstacle
 from ragfile.file.snapshot import FOOTER
 from ragfile.file.stale_records import read_stale
@@ -147,11 +147,11 @@ class Container:
     def info(self) -> dict[str, Any]:
         """Facts about the file, by name."""
         snapshot, commit = self._snapshot, self._snapshot.commit
-        prefetch.whole(
+        remote_prefetch.whole(
             [s for s in self._segments if s.has_deletions],
             "rag.documents",
             "rag.ids",
-            *prefetch.DELETED,
+            *remote_prefetch.DELETED,
             "rag.gone",
         )
         recorded, lost = snapshot.config, commit["lost_generation"]

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypedDict
 import numpy as np
 
 from ragfile import _core
-from ragfile.file import prefetch
+from ragfile.file import remote_prefetch
 from ragfile.ground.lru import Lru
 
 if TYPE_CHECKING:
@@ -103,7 +103,7 @@ class Segments(list["RowSegment"]):
         """Return what turns texts into terms, by the languages of the live rows."""
         if self._dictionary is None:
             if self.is_elsewhere:
-                prefetch.terms(self)
+                remote_prefetch.terms(self)
             each = (s.lexicon.languages(s.alive) for s in self)
             numbers = tuple(sorted({number for numbers in each for number in numbers}))
             first = self.asker
@@ -138,7 +138,7 @@ class Segments(list["RowSegment"]):
                 f"{path} does not keep its fields apart in {without} of {len(self)} segments, which "
                 "fields= needs: `ragfile compact` makes a file that does"
             )
-        prefetch.fields(self)
+        remote_prefetch.fields(self)
         for segment in self:
             segment.attach_fields()
 
@@ -273,7 +273,7 @@ def match(
     queries are the texts as terms, if they are known; weights are of fields.
     """
     if segments.is_elsewhere:
-        prefetch.lists(segments, texts, weights is not None)
+        remote_prefetch.lists(segments, texts, weights is not None)
     if segments.lexicons is None:
         queries = segments.questions(texts, weights=weights) if queries is None else queries
         return _match_one(segments, queries, k, sets, threads, k1, b, None)
@@ -321,7 +321,7 @@ def match_queries(
 ) -> Answers:
     """Match Queries that carry term frequencies of a collection that includes these segments."""
     if segments.is_elsewhere:
-        prefetch.lists_of(segments, queries, bool(queries.weights))
+        remote_prefetch.lists_of(segments, queries, bool(queries.weights))
     if segments.lexicons is None:
         return _match_one(segments, queries, k, sets, threads, k1, b, stats)
     found, scores = segments.lexicons.match(
@@ -354,7 +354,7 @@ def bm25_scores(
 ) -> Float32s:
     """Return the exact BM25 score of each row; 0 where no term occurs."""
     if segments.is_elsewhere:
-        prefetch.lists(segments, [text], weights is not None)
+        remote_prefetch.lists(segments, [text], weights is not None)
     queries = segments.questions([text], weights=weights)
     return _scores(segments, rows, queries, {"k1": k1, "b": b})
 

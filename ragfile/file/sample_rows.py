@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ragfile import _core
-from ragfile.file import prefetch
+from ragfile.file import remote_prefetch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -71,14 +71,14 @@ def living(stored: _core.StoredSample, segment: RowSegment) -> dict[Entry, int] 
 
 def sample(segments: Sequence[RowSegment], with_vectors: bool = True) -> SampleRows:
     """Return the sample of a file."""
-    prefetch.samples(segments)
+    remote_prefetch.samples(segments)
     segments = [segment for segment in segments if segment.vector_count]
     found = [(entry, segment, view) for segment in segments for entry, view in _of(segment).items()]
     found.sort(key=lambda each: (each[0][0], each[1].base + each[0][1]))
     chosen = found[:TAKEN]
     rows = np.array([segment.base + row for (_, row), segment, _ in chosen], dtype=np.int64)
     if with_vectors:
-        prefetch.vector_rows(
+        remote_prefetch.vector_rows(
             segments, [r for r, (_, _, v) in zip(rows, chosen, strict=True) if v is None]
         )
     vectors = [_vector(*each) for each in chosen] if with_vectors else []
@@ -92,7 +92,9 @@ def _of(segment: RowSegment) -> dict[Entry, Floats] | dict[Entry, None]:
     if stored is not None and kept is not None:
         vectors = stored.vectors
         return {entry: vectors[i] for entry, i in kept.items()}
-    prefetch.whole([segment], *prefetch.DELETED, "rag.chunks", "rag.documents", "rag.ids")
+    remote_prefetch.whole(
+        [segment], *remote_prefetch.DELETED, "rag.chunks", "rag.documents", "rag.ids"
+    )
     return dict.fromkeys(segment.records.sample(TAKEN, segment.embedded))
 
 

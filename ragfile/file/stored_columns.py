@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ragfile import _core
-from ragfile.file import filters, prefetch
+from ragfile.file import filters, remote_prefetch
 from ragfile.file.metadata_columns import IDS, Labels
 
 if TYPE_CHECKING:
@@ -196,7 +196,7 @@ def bring(columns: Sequence[SegmentColumns], paths: Iterable[str | None]) -> Non
     wants = [want for each in columns for path in paths for want in _wanted(each, path)]
     _core.ready(wants)
     read = [s.segment for s in columns if any(_is_of_metadata(s, path) for path in paths)]
-    prefetch.whole(read, "rag.meta", "rag.chunks", "rag.documents", "rag.ids")
+    remote_prefetch.whole(read, "rag.meta", "rag.chunks", "rag.documents", "rag.ids")
 
 
 def _wanted(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from ragfile.errors import CorruptError
-from ragfile.file import arrow, exact_retrievers, prefetch, stored_columns
+from ragfile.file import arrow, exact_retrievers, remote_prefetch, stored_columns
 from ragfile.file.metadata_columns import Labels
 from ragfile.file.passages import Passages
 from ragfile.file.stored_columns import SegmentColumns
@@ -195,11 +195,11 @@ class StoredRows:
 
     def _bring(self, what: str, rows: list[int]) -> None:
         if what == "vectors":
-            prefetch.vector_rows(self.segments, rows)
+            remote_prefetch.vector_rows(self.segments, rows)
         elif what in ("keys", "standings"):
-            prefetch.whole(self.segments, "rag.chunks", "rag.documents", "rag.ids")
+            remote_prefetch.whole(self.segments, "rag.chunks", "rag.documents", "rag.ids")
         else:
-            prefetch.passages(self.segments, rows)
+            remote_prefetch.passages(self.segments, rows)
 
     def vectors_of(
         self,
@@ -277,7 +277,9 @@ class StoredRows:
     def columns(self) -> Labels:
         """Metadata and tags of every row as columns in memory; made on first use. Filters take segment_columns."""
         if self._labels is None:
-            prefetch.whole(self.segments, "rag.meta", "rag.chunks", "rag.documents", "rag.ids")
+            remote_prefetch.whole(
+                self.segments, "rag.meta", "rag.chunks", "rag.documents", "rag.ids"
+            )
             self._labels = Labels(self.segments)
         return self._labels
 
@@ -295,14 +297,14 @@ class StoredRows:
 
     def documents(self) -> Iterator[Document]:
         """Yield every document, in order of segment and id."""
-        prefetch.whole(self.segments, "rag.chunks", "rag.documents", "rag.ids")
+        remote_prefetch.whole(self.segments, "rag.chunks", "rag.documents", "rag.ids")
         for segment in self.segments:
             for found in steps(segment.live_documents()):
                 yield found.read()
 
     def document_ids(self) -> list[str]:
         """Return the ids of all documents, in order; no text is read."""
-        prefetch.whole(self.segments, *prefetch.DELETED, "rag.documents", "rag.ids")
+        remote_prefetch.whole(self.segments, *remote_prefetch.DELETED, "rag.documents", "rag.ids")
         return sorted(found.id for segment in self.segments for found in segment.live_documents())
 
     def document(self, doc_id: str) -> Document | None:

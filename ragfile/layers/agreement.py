@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from ragfile.embedding.protocol import same_model, told
 from ragfile.errors import ModelError
-from ragfile.search.rows import OpenRows
+from ragfile.search.rows_protocol import OpenRows
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from __future__ import annotations
 from itertools import accumulate
 from typing import TYPE_CHECKING, Any, cast
 
-from ragfile.file import prefetch
+from ragfile.file import remote_prefetch
 from ragfile.file.hidden_documents import read_hidden
 from ragfile.layers.agreement import check_agreement
 from ragfile.layers.container import LayersContainer
@@ -98,7 +98,7 @@ def _with_hidden(
     """Return segments with the documents that layers above hide."""
     if not (above or ids):
         return [(segment, frozenset()) for segment in segments]
-    prefetch.ids(segments)
+    remote_prefetch.ids(segments)
     kept = [segment for segment in segments if segment.has("rag.ids")]
     return [(segment, hidden_by(segment, above, ids)) for segment in kept]
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ragfile.file.row_segment import RowSegment
-    from ragfile.search.rows import OpenRows
+    from ragfile.search.rows_protocol import OpenRows
 
 SHARED = ("dim", "metric", "model")  # settings of the file that every reader may know
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from ragfile.file.container import Container
     from ragfile.file.snapshot import Snapshot
-    from ragfile.search.rows import OpenRows
+    from ragfile.search.rows_protocol import OpenRows
     from ragfile.types import Where
 
 

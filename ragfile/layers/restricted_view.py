@@ -10,7 +10,7 @@ from ragfile.search.current import Current, Embedding
 
 if TYPE_CHECKING:
     from ragfile.search.file_rows import FileRows
-    from ragfile.search.rows import OpenRows
+    from ragfile.search.rows_protocol import OpenRows
     from ragfile.types import StrPath, Where
 
 

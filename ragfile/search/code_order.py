@@ -14,7 +14,7 @@ import numpy as np
 if TYPE_CHECKING:
     from ragfile.search.question import Question
     from ragfile.search.retriever_fusion import Ranked
-    from ragfile.search.rows import SearchedRows
+    from ragfile.search.rows_protocol import SearchedRows
 
 
 def ranked(base: SearchedRows, question: Question, found: Ranked) -> Ranked:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from ragfile.records import Hits
     from ragfile.search.opener import Opener
     from ragfile.search.question import AnswerKey
-    from ragfile.search.rows import OpenRows
+    from ragfile.search.rows_protocol import OpenRows
     from ragfile.types import StrPath
 
 REMEMBERED = 256  # answers

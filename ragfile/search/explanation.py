@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from ragfile.search.named_pages import Lift
     from ragfile.search.retrieval import Retrieval
     from ragfile.search.retriever_fusion import Ranked
-    from ragfile.search.rows import SearchedRows, Selection
+    from ragfile.search.rows_protocol import SearchedRows, Selection
     from ragfile.types import FieldWeights, RowFilter, TagFilter, Vector
 
 

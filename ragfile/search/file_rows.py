@@ -16,7 +16,14 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.errors import FilterWarning
-from ragfile.file import exact_retrievers, filters, prefetch, row_sets, sample_rows, stored_columns
+from ragfile.file import (
+    exact_retrievers,
+    filters,
+    remote_prefetch,
+    row_sets,
+    sample_rows,
+    stored_columns,
+)
 from ragfile.file.container import Container
 from ragfile.file.passages import Passages
 from ragfile.file.row_set_cache import RowSetCache, filter_key
@@ -42,7 +49,7 @@ if TYPE_CHECKING:
     from ragfile.search.named_pages import Names, TitleMatch
     from ragfile.search.question import Notes, Question
     from ragfile.search.retriever_fusion import Ranked
-    from ragfile.search.rows import Found
+    from ragfile.search.rows_protocol import Found
     from ragfile.types import (
         FieldWeights,
         Float32s,
@@ -168,7 +175,7 @@ class FileRows(StoredRows):
         return super().read(row, part)
 
     def find(self, doc_id: str) -> StoredDocument | None:
-        prefetch.ids(self._segments)
+        remote_prefetch.ids(self._segments)
         found = (segment.find(doc_id) for segment in reversed(self._segments))
         return next((one for one in found if one is not None), None)
 
@@ -295,7 +302,7 @@ class FileRows(StoredRows):
         if not segments:
             return exact_retrievers.nothing(1 if vectors.ndim == 1 else len(vectors), k)
         if self.is_elsewhere:
-            prefetch.vectors(segments)
+            remote_prefetch.vectors(segments)
         sets = segments.living if chosen is ALL else chosen.words(segments)
         return exact_retrievers.nearest(
             segments, vectors, k, sets, threads, min_score, effort, recall
@@ -310,7 +317,7 @@ class FileRows(StoredRows):
         if not segments:
             return exact_retrievers.nothing(len(texts), k)
         if self.is_elsewhere:
-            prefetch.terms(segments)
+            remote_prefetch.terms(segments)
         sets = segments.living if chosen is ALL else chosen.words(segments)
         weights = self._weights(segments, fields) if fields else None
         return exact_retrievers.match(segments, texts, k, sets, threads, k1, b, queries, weights)
@@ -323,11 +330,11 @@ class FileRows(StoredRows):
         if vector is not None:
             segments = self.searched("vector")
             if self.is_elsewhere:
-                prefetch.vector_rows(segments, rows)
+                remote_prefetch.vector_rows(segments, rows)
             return exact_retrievers.vector_scores(segments, rows, vector)
         segments = self.searched("rag.terms")
         if self.is_elsewhere:
-            prefetch.terms(segments)
+            remote_prefetch.terms(segments)
         return exact_retrievers.bm25_scores(
             segments, rows, text or "", k1, b, self._weights(segments, fields)
         )
@@ -433,9 +440,9 @@ class FileRows(StoredRows):
         width: int,
     ) -> Ranked:
         question, vectors, notes = fusing.question, fusing.vectors, fusing.question.notes
-        prefetch.terms(segments)
+        remote_prefetch.terms(segments)
         weights = self._weights(segments, question.fields)
-        prefetch.lists(segments, question.texts, weights is not None)
+        remote_prefetch.lists(segments, question.texts, weights is not None)
         queries = question.queries or segments.questions(question.texts, weights=weights)
         words = self.match(
             question.texts, question.depth, chosen, question.threads, queries=queries,
@@ -473,7 +480,7 @@ class FileRows(StoredRows):
         notes: Notes | None = None,
     ) -> tuple[Int64s, NDArray[np.float64]]:  # fmt: skip
         if self.is_elsewhere:
-            prefetch.whole(self._segments, "rag.chunks", "rag.documents", "rag.ids")
+            remote_prefetch.whole(self._segments, "rag.chunks", "rag.documents", "rag.ids")
         return self._parts().rank_code(texts, rows, scores)
 
     def _parts(self) -> _core.Parts:
@@ -493,14 +500,14 @@ class FileRows(StoredRows):
 
     def first_rows(self, rows: Int64s, notes: Notes | None = None) -> Int64s:
         if self.is_elsewhere:
-            prefetch.chunk_records(self._segments, np.unique(rows))
-            prefetch.whole(self._segments, "rag.documents")
+            remote_prefetch.chunk_records(self._segments, np.unique(rows))
+            remote_prefetch.whole(self._segments, "rag.documents")
         return self._parts().first_rows(rows)
 
     def _all_titles(self) -> _core.Titles:
         """Return the titles of all segments."""
         if self.is_elsewhere:
-            prefetch.whole(self._segments, "rag.titles", "rag.documents")
+            remote_prefetch.whole(self._segments, "rag.titles", "rag.documents")
         if self._titles is None:
             found = [
                 (titles, s.records, s.alive, s.base)
@@ -523,7 +530,7 @@ class FileRows(StoredRows):
     def rarest(self, texts: Sequence[str], notes: Notes | None = None) -> list[int]:
         segments = self.searched("rag.terms")
         if self.is_elsewhere:
-            prefetch.terms(segments)
+            remote_prefetch.terms(segments)
         return segments.all_lexicons.rarest(texts)
 
     def named_pages(self) -> _core.NamedPages | None:
@@ -588,7 +595,7 @@ class FileRows(StoredRows):
         found = unread(Passages(self), ranked, degraded, skips_nan)
         if self.is_elsewhere:
             for rows, hits in zip(ranked.rows, found, strict=True):
-                prefetch.passages(self._segments, rows[rows >= 0].tolist())
+                remote_prefetch.passages(self._segments, rows[rows >= 0].tolist())
                 for hit in hits:
                     hit.read()
         return found

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from ragfile.search.question import Question
     from ragfile.search.retrieval import Retrieval
     from ragfile.search.retriever_fusion import Ranked
-    from ragfile.search.rows import Found
+    from ragfile.search.rows_protocol import Found
     from ragfile.types import Float32s, Floats, Int64s
 
 DEEPER = 4

@@ -14,7 +14,7 @@ from ragfile.search.question_terms import term_places
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from ragfile.search.rows import Dictionary
+    from ragfile.search.rows_protocol import Dictionary
 
 
 def spans(lexicon: Dictionary, terms: Collection[str], text: str) -> list[Span]:

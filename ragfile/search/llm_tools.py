@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from ragfile.ground.option_table import Schema
     from ragfile.options import SearchOptions
-    from ragfile.search.rows import Searcher
+    from ragfile.search.rows_protocol import Searcher
     from ragfile.types import RowFilter
 
 MOST = 50  # passages a call

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from ragfile.search.question import Question
     from ragfile.search.retriever_fusion import Ranked
-    from ragfile.search.rows import SearchedRows, Selection
+    from ragfile.search.rows_protocol import SearchedRows, Selection
     from ragfile.types import Floats, Int64s
 
 ONE_STEP, TWO_STEPS = 1, 2  # values of hops=

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ragfile.search.rows import Found, SearchedRows, Selection
+    from ragfile.search.rows_protocol import Found, SearchedRows, Selection
     from ragfile.types import FieldWeights, Float32s, RowFilter, RowFilters, Rows, Vector, Vectors
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ragfile.file.snapshot import Snapshot
     from ragfile.file.source import ByteSource
     from ragfile.ground.signing_keys import PublicKey
-    from ragfile.search.rows import OpenRows
+    from ragfile.search.rows_protocol import OpenRows
     from ragfile.types import StrPath
 
 RowsT = TypeVar("RowsT", bound="OpenRows")

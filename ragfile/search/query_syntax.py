@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from ragfile import _core
-from ragfile.file import prefetch
+from ragfile.file import remote_prefetch
 from ragfile.file.row_sets import RowSet
 from ragfile.ground.cancellation import steps
 from ragfile.search import question_terms
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ragfile.file.row_sets import Words
     from ragfile.search.file_rows import FileRows
     from ragfile.search.question import Question
-    from ragfile.search.rows import Dictionary, SearchedRows
+    from ragfile.search.rows_protocol import Dictionary, SearchedRows
 
     Phrase = tuple[str, ...]
 
@@ -255,7 +255,7 @@ class _RowFinder:
         marks = [(term or word, not term) for term, word in zip(terms, marked, strict=True)]
         if len(words) == 1 and terms[0]:  # found in all fields, like a word with a plus
             return [_with_any(segment, terms) for segment in self.segments]
-        prefetch.positions(self.segments, marks)
+        remote_prefetch.positions(self.segments, marks)
         found: list[Words] = []
         phrase: _core.Phrase | None = None
         for segment in steps(self.segments):

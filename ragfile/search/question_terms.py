@@ -19,7 +19,7 @@ from ragfile.text import words
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ragfile.search.rows import Dictionary, SearchedRows
+    from ragfile.search.rows_protocol import Dictionary, SearchedRows
 
 
 _WORD = re.compile(r"[^\W_]+")

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from ragfile.search.question import Notes, Question
     from ragfile.search.retriever_fusion import Ranked
-    from ragfile.search.rows import SearchedRows
+    from ragfile.search.rows_protocol import SearchedRows
     from ragfile.types import Boost, Int64s, Metadata
 
 BOOST_NAMES = {"field", "weight", "reference", "half_life"}

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from ragfile.search import reranker
     from ragfile.search.question import Notes, Question
     from ragfile.search.retriever_fusion import Ranked
-    from ragfile.search.rows import SearchedRows
+    from ragfile.search.rows_protocol import SearchedRows
 
 DEEPER = 4
 TOGETHER = 1 << 21  # candidates in memory at a time

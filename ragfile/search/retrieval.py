@@ -32,13 +32,13 @@ from ragfile.search.retriever_fusion import Part, Ranked
 if TYPE_CHECKING:
     from ragfile.search.question import Notes, Question
     from ragfile.search.question_vectors import QuestionVectors
-    from ragfile.search.rows import Found, SearchedRows, Selection
+    from ragfile.search.rows_protocol import Found, SearchedRows, Selection
     from ragfile.types import Booleans, Floats
 else:
     Notes = deferred("ragfile.search.question", "Notes")
     Question = deferred("ragfile.search.question", "Question")
     QuestionVectors = deferred("ragfile.search.question_vectors", "QuestionVectors")
-    SearchedRows = deferred("ragfile.search.rows", "SearchedRows")
+    SearchedRows = deferred("ragfile.search.rows_protocol", "SearchedRows")
     Booleans = deferred("ragfile.types", "Booleans")
     Floats = deferred("ragfile.types", "Floats")
 

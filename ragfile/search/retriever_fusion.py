@@ -17,7 +17,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.errors import CorruptError
-from ragfile.file import prefetch
+from ragfile.file import remote_prefetch
 from ragfile.file.config import TRANSFORMER_WEIGHT
 from ragfile.search import fusion
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ragfile.file.row_sets import Words
     from ragfile.search.file_rows import FileRows
     from ragfile.search.question import Notes, Question
-    from ragfile.search.rows import Found, SearchedRows, Selection
+    from ragfile.search.rows_protocol import Found, SearchedRows, Selection
     from ragfile.types import Float32s, Floats, FusionChoice
 
 AskedMethod: TypeAlias = "tuple[str, float, float, NDArray[np.float64] | None]"
@@ -232,7 +232,7 @@ class RetrieverFusion:
         """Return the vector score that other rows need for each text, given the rows with its words; None if unbounded."""
         self.queries, self.words = queries, words
         if self.rows.is_elsewhere:
-            prefetch.vector_rows(self.rows.segments, np.unique(words[0][words[0] >= 0]))
+            remote_prefetch.vector_rows(self.rows.segments, np.unique(words[0][words[0] >= 0]))
         question = self.question
         self.near, self.moments, min_score = self.core.near(
             queries, self.vectors, words, question.led, self.asked, self.sample,
@@ -246,7 +246,7 @@ class RetrieverFusion:
             raise AssertionError("least() comes before ranked()")
         if self.rows.is_elsewhere and self.how.evidence:
             candidates = np.union1d(self.words[0], dense[0])
-            prefetch.chunk_records(self.rows.segments, candidates[candidates >= 0])
+            remote_prefetch.chunk_records(self.rows.segments, candidates[candidates >= 0])
         found = self.core.rank(
             self.queries, self.words, self.near, self.moments, dense, width, self.asked, self.sample,
             threads=self.threads,

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragfile.search.question import Question
-    from ragfile.search.rows import Found, SearchedRows, Selection
+    from ragfile.search.rows_protocol import Found, SearchedRows, Selection
     from ragfile.types import Float32s, Floats, Int64s
 
     Scores = NDArray[np.float64]

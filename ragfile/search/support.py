@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragfile.search.named_pages import Lift
     from ragfile.search.question_terms import QuestionTerms
     from ragfile.search.retrieval import Retrieval
-    from ragfile.search.rows import OpenRows
+    from ragfile.search.rows_protocol import OpenRows
     from ragfile.search.shown_passages import PassageViewer
 
 KEYWORDS, SENTENCE = 0.7, 0.45  # the share that one passage needs

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from ragfile.search.query_syntax import Sign
     from ragfile.search.question import Question
     from ragfile.search.retriever_fusion import Ranked
-    from ragfile.search.rows import Found
+    from ragfile.search.rows_protocol import Found
     from ragfile.shards.executors import Executor
     from ragfile.shards.manifest import ShardRecord
     from ragfile.shards.messages import Ask, ShardResult, Task

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ragfile.search.rows import Found
+    from ragfile.search.rows_protocol import Found
     from ragfile.shards.messages import RowRead, Score, ShardResult, Task
     from ragfile.types import Booleans, Float32s, Int64s
 

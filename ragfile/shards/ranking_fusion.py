@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragfile.search.question import Question
-    from ragfile.search.rows import Found
+    from ragfile.search.rows_protocol import Found
     from ragfile.shards.dataset_rows import DatasetRows
     from ragfile.types import Booleans, Float32s, Floats, Int64s
 

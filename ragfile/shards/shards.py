@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ragfile import _core
 from ragfile.errors import CorruptError, SignatureError
-from ragfile.file import exact_retrievers, filters, prefetch, row_sets
+from ragfile.file import exact_retrievers, filters, remote_prefetch, row_sets
 from ragfile.file.row_sets import RowSet
 from ragfile.file.snapshot import Snapshot
 from ragfile.file.source import OpenBytes, decrypted, opened_map
@@ -23,7 +23,7 @@ from ragfile.search.file_rows import FileRows
 from ragfile.shards.stores import place
 
 if TYPE_CHECKING:
-    from ragfile.search.rows import Found
+    from ragfile.search.rows_protocol import Found
     from ragfile.shards.messages import Match, Score
     from ragfile.types import Float32s, Int64s, TagFilter
 
@@ -164,7 +164,7 @@ class Shard:
         """Return the segments, with the postings of fields if the queries have field weights."""
         segments = self.rows.searched("rag.terms")
         if self.rows.is_elsewhere:
-            prefetch.terms(segments)
+            remote_prefetch.terms(segments)
         if queries is None or queries.weights:
             segments.attach_fields(self.rows.path)
         return segments

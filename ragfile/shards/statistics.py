@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from ragfile import _core
-from ragfile.file import prefetch
+from ragfile.file import remote_prefetch
 from ragfile.file.config import METRICS
 from ragfile.file.sample_rows import TAKEN as SAMPLE
 from ragfile.ground import system
@@ -210,7 +210,7 @@ class Whole:
         """Return the vectors of the sample, kept together in memory."""
         if self._sample is None:
             segments = self.archive.segments
-            prefetch.whole(segments, "vector", "rag.chunks", "rag.documents", "rag.ids")
+            remote_prefetch.whole(segments, "vector", "rag.chunks", "rag.documents", "rag.ids")
             vectors = [row.vector for row in sampled(self.archive)]
             shape = (0, self.archive.dim or 0)
             rows = np.array(vectors, dtype=np.float32) if vectors else np.empty(shape, np.float32)

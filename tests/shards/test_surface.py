@@ -17,7 +17,7 @@ from ragfile.file.container import Container
 from ragfile.file.stored_rows import StoredRows
 from ragfile.knowledge_base import KnowledgeBase
 from ragfile.search.question import Notes
-from ragfile.search.rows import SearchedRows
+from ragfile.search.rows_protocol import SearchedRows
 from ragfile.shards import task_runner
 from ragfile.shards.container import DatasetContainer
 from ragfile.shards.dataset_rows import DatasetRows

@@ -307,8 +307,8 @@ EXPORT(words_score) int words_score(const int64_t *rows, size_t count, float *sc
     return (int)status;
 }
 
-/* Write the weight of each of the query's terms: its rarity in the file (BM25's idf), as if `least` rows
- * had it if fewer have. */
+/* Write the weight of each of the query's terms: its rarity in the file (BM25's idf), as if `least`
+ * rows had it if fewer have. */
 EXPORT(words_weights) int words_weights(double *weights, uint32_t least) {
     size_t count;
     enum rag_status status = bring_lists();

@@ -1,4 +1,5 @@
-/* encryption.h - encrypted files: a header with wrapped keys, and blocks that hold an ordinary file.
+/* encryption.h - encrypted files: a header with wrapped keys, and blocks that hold an ordinary
+ * file.
  *
  * The caller has the cipher: this library knows no cryptography. It lays the header and the blocks
  * out (spec/parts/encryption.md), and shows what they hold as a source that decrypts on demand. */

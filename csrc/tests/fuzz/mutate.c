@@ -10,7 +10,7 @@
 #include "ragfile.h"
 #include "shared/bytes.h"
 #include "container/format.h"
-#include "container/layout.h"
+#include "container/block_hashes.h"
 
 size_t LLVMFuzzerMutate(uint8_t *data, size_t size, size_t max);
 size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t size, size_t max, unsigned seed);

@@ -1,8 +1,9 @@
-/* sparse.c - libFuzzer target: any bytes as a section of weights of terms, searched and written again.
+/* sparse.c - libFuzzer target: any bytes as a section of weights of terms, searched and written
+ * again.
  *
  * The buffers have exactly the sizes of their contents, so that a sanitizer sees an access by one
- * byte too many. A search may find anything in bytes that break a rule, but stays inside of them. In
- * a section that keeps all rules, scores found are those of the rows, and its rows make the same
+ * byte too many. A search may find anything in bytes that break a rule, but stays inside of them.
+ * In a section that keeps all rules, scores found are those of the rows, and its rows make the same
  * section again, whose padding a reader ignores. */
 #include <stdio.h>
 #include <stdlib.h>

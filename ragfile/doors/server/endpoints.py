@@ -10,7 +10,7 @@ from ragfile.doors.server import (
     native_endpoints,
     operation_pages,
     upload_endpoints,
-    write_queue,
+    write_endpoints,
 )
 from ragfile.doors.server import schemas as s
 from ragfile.doors.server.metrics import MEDIA
@@ -76,12 +76,12 @@ def _writing() -> list[Operation]:
     sent: dict[str, Any] = {"body": s.SENT, "media": "multipart/form-data", "returns": s.UPLOADS}
     file = ONE + "/files/{id:text}"
     return [
-        Operation("PUT", ONE + "/documents/{id:text}", write_queue.put_document, "Store a document.",
+        Operation("PUT", ONE + "/documents/{id:text}", write_endpoints.put_document, "Store a document.",
                   body=s.record(("text",), **document), returns=s.STORED, is_write=True,
-                  makes_file=True, change=write_queue.put_change, **common),
-        Operation("DELETE", ONE + "/documents/{id:text}", write_queue.delete_document,
+                  makes_file=True, change=write_endpoints.put_change, **common),
+        Operation("DELETE", ONE + "/documents/{id:text}", write_endpoints.delete_document,
                   "Delete a document.", returns=s.DELETED, is_write=True,
-                  change=write_queue.delete_change, **common),
+                  change=write_endpoints.delete_change, **common),
         Operation("POST", ONE + "/files", upload_endpoints.add_files, "Upload files to be indexed.",
                   status=202, makes_file=True, **sent, **common),
         Operation("PUT", ONE + "/files", upload_endpoints.replace_files,
@@ -92,7 +92,7 @@ def _writing() -> list[Operation]:
         Operation("GET", file, upload_endpoints.file, "Get the state of an upload.", returns=s.UPLOAD),
         Operation("DELETE", file, upload_endpoints.delete_file, "Delete a file with its documents.",
                   returns=s.DELETED, is_write=True, **common),
-        Operation("POST", ONE + "/sync", write_queue.sync,
+        Operation("POST", ONE + "/sync", write_endpoints.sync,
                   "Make a collection match its source folders.",
                   body=s.record((), dry_run=s.YES, dedupe=s.YES), returns=s.FREE, is_write=True,
                   **common),

@@ -18,7 +18,7 @@ from ragfile.doors.server.failures import discreet
 from ragfile.doors.server.keys import VARIABLE as KEY_VARIABLE
 from ragfile.doors.server.keys import ApiKeys
 from ragfile.doors.server.uploads import Uploads
-from ragfile.doors.server.write_queue import Queue, index
+from ragfile.doors.server.write_endpoints import Queue, index
 from ragfile.ground.lru import Lru
 from ragfile.ground.urls import is_dataset, is_remote
 from ragfile.ingest.parser_process import ParserProcess

@@ -14,7 +14,7 @@ from ragfile.doors.server.failures import HttpFailure
 from ragfile.doors.server.native_endpoints import document_ids
 from ragfile.doors.server.stored_names import StoredNames, mark_of
 from ragfile.doors.server.uploads import Upload
-from ragfile.doors.server.write_queue import editing, retire
+from ragfile.doors.server.write_endpoints import editing, retire
 
 if TYPE_CHECKING:
     from ragfile.doors.server.multipart import Received

@@ -13,7 +13,7 @@ from servers import embedding_servers
 from servers.uploading import FILES, KB, originals, send, settled
 
 import ragfile
-from ragfile.doors.server import uploads, write_queue
+from ragfile.doors.server import uploads, write_endpoints
 from ragfile.doors.server.failures import failure_of
 from ragfile.doors.server.metrics import Board
 from ragfile.doors.server.settings import Settings
@@ -173,7 +173,7 @@ def test_the_file_id_of_a_passage_is_one_that_files_knows(server):
 @pytest.fixture
 def embedded(tmp_path, monkeypatch):
     """A file with an embedder behind a server."""
-    monkeypatch.setattr(write_queue, "FIRST_WAIT", 0.02)
+    monkeypatch.setattr(write_endpoints, "FIRST_WAIT", 0.02)
     with embedding_servers.Server() as embeddings:
         embedder = open_embedder("openai:m", base_url=embeddings.url + "/v1", first_wait=0.001)
         (tmp_path / "first.md").write_text("# First\n\nThe first page.\n")
@@ -212,12 +212,12 @@ def test_an_upload_that_waits_says_why_and_can_be_deleted(embedded, tmp_path, ro
     service = Service(settings, Board([]))
     embeddings.script = [embedding_servers.refuse(500, "down")] * 40
     upload = queued(service, "a.md", HERONS)
-    write_queue.index(service, "kb")
+    write_endpoints.index(service, "kb")
     state = service.uploads.get(upload.id)
     assert (state.state, state.retries, state.attempts) == ("queued", 1, 0)
     assert "down" in state.error
     service.uploads.remove(state)
-    write_queue.index(service, "kb")
+    write_endpoints.index(service, "kb")
     service.close()
     with ragfile.open(tmp_path / "kb.ragfile") as rf:
         assert rf.generation == 1
@@ -225,7 +225,7 @@ def test_an_upload_that_waits_says_why_and_can_be_deleted(embedded, tmp_path, ro
 
 def test_a_full_disk_is_named_and_the_upload_waits(path, root, monkeypatch):
     service = Service(Settings((str(path),), can_write=True, uploads=str(root)), Board([]))
-    monkeypatch.setattr(write_queue, "FIRST_WAIT", 3600.0)
+    monkeypatch.setattr(write_endpoints, "FIRST_WAIT", 3600.0)
 
     def full(editor, stale):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -233,10 +233,10 @@ def test_a_full_disk_is_named_and_the_upload_waits(path, root, monkeypatch):
     upload = queued(service, "a.md", HERONS)
     with monkeypatch.context() as patch:
         patch.setattr(Editor, "_write", full)
-        write_queue.index(service, "kb")
+        write_endpoints.index(service, "kb")
     state = service.uploads.get(upload.id)
     assert (state.state, state.error[:16]) == ("queued", "the disk is full")
-    write_queue.index(service, "kb")
+    write_endpoints.index(service, "kb")
     assert service.uploads.get(upload.id).state == "indexed"
     for number in (errno.ENOSPC, errno.EDQUOT):
         assert failure_of(OSError(number, "no room"), service.collections).status == 507
@@ -312,13 +312,13 @@ def test_a_worker_that_dies_at_any_step_leaves_each_upload_to_be_indexed_once(
         settings = Settings((str(kb),), can_write=True, uploads=str(folder / "uploads"))
         service = Service(settings, Board([]))
         old = queued(service, "b.md", HERONS)
-        write_queue.index(service, "kb")
+        write_endpoints.index(service, "kb")
         new = [
             queued(service, "a.md", HERONS, kept=keep),
             queued(service, "b.md", OWLS, kept=keep, replace=True),
         ]
         was_killed = killed_at(
-            number, lambda service=service: write_queue.index(service, "kb"), folder
+            number, lambda service=service: write_endpoints.index(service, "kb"), folder
         )
         late = Service(settings, Board([]))
         late.resume()
@@ -342,15 +342,15 @@ def test_a_worker_that_dies_at_any_step_leaves_each_upload_to_be_indexed_once(
 
 DYING = """
 import os, sys
-from ragfile.doors.server import write_queue
+from ragfile.doors.server import write_endpoints
 from ragfile.doors.server.metrics import Board
 from ragfile.doors.server.settings import Settings
 from ragfile.doors.server.shared_state import Service
-settle, split = write_queue._settle, write_queue.split
+settle, split = write_endpoints._settle, write_endpoints.split
 if sys.argv[3] == "while it is cut":
-    write_queue.split = lambda document, policy: os._exit(9) if "deadly" in document.text else split(document, policy)
+    write_endpoints.split = lambda document, policy: os._exit(9) if "deadly" in document.text else split(document, policy)
 else:
-    write_queue._settle = lambda service, upload: os._exit(9) if upload.name == "b.md" else settle(service, upload)
+    write_endpoints._settle = lambda service, upload: os._exit(9) if upload.name == "b.md" else settle(service, upload)
 service = Service(Settings((sys.argv[1],), can_write=True, uploads=sys.argv[2]), Board(["/"]))
 service.resume()
 service.writer.shutdown(wait=True)

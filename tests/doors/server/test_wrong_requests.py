@@ -1,7 +1,7 @@
 """What a client gets wrong is said with a status of its own, and harms neither the file nor the server."""
 
 import pytest
-from doors.server.test_write_queue import BOUNDARY, FILES, KB, multipart, send, settled
+from doors.server.test_write_endpoints import BOUNDARY, FILES, KB, multipart, send, settled
 
 import ragfile
 from ragfile.doors.server.keys import KeyFile

@@ -17,7 +17,7 @@ from ragfile.doors.server.openai.stores import file_of_upload, listed, page_of
 from ragfile.doors.server.operations import Raw
 from ragfile.doors.server.upload_endpoints import delete_documents, delete_file
 from ragfile.doors.server.uploads import STORED, Upload
-from ragfile.doors.server.write_queue import delete_document, retire
+from ragfile.doors.server.write_endpoints import delete_document, retire
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

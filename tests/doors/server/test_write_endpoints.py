@@ -21,7 +21,7 @@ from ragfile.doors.server.metrics import Board
 from ragfile.doors.server.settings import Settings
 from ragfile.doors.server.shared_state import Service
 from ragfile.doors.server.uploads import Uploads, named
-from ragfile.doors.server.write_queue import index
+from ragfile.doors.server.write_endpoints import index
 
 
 @pytest.fixture
@@ -278,12 +278,12 @@ def test_an_upload_that_a_starting_server_meets_is_indexed_once(path, root, is_f
 
 DYING = """
 import os, sys
-from ragfile.doors.server import write_queue
+from ragfile.doors.server import write_endpoints
 from ragfile.doors.server.metrics import Board
 from ragfile.doors.server.settings import Settings
 from ragfile.doors.server.shared_state import Service
-split = write_queue.split
-write_queue.split = lambda document, policy: os._exit(9) if "deadly" in document.text else split(document, policy)
+split = write_endpoints.split
+write_endpoints.split = lambda document, policy: os._exit(9) if "deadly" in document.text else split(document, policy)
 service = Service(Settings((sys.argv[1],), can_write=True, uploads=sys.argv[2]), Board(["/"]))
 service.resume()
 service.writer.shutdown(wait=True)

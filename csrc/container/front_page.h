@@ -1,18 +1,8 @@
-/* layout.h - block hashes, section names and the front page, shared by reader and writer. */
-#ifndef RAG_LAYOUT_H
-#define RAG_LAYOUT_H
+/* front_page.h - names of sections, and the front page with its directory. */
+#ifndef RAG_FRONT_PAGE_H
+#define RAG_FRONT_PAGE_H
 
 #include "ragfile/container.h"
-
-/* The bytes that a section takes with block hashes and padding; 0 if that exceeds 64 bits. */
-uint64_t rag_extent(uint64_t size);
-
-/* The hash in a section's entry: xxh3-64 over the xxh3-64 of each block. */
-enum rag_status rag_hash_blocks(const uint8_t *bytes, size_t size, uint64_t *hash,
-                                struct rag_fault *fault);
-
-/* Writes the hash of each block, eight bytes each, as stored after a section. */
-void rag_sum_blocks(const uint8_t *bytes, uint64_t size, uint8_t *sums);
 
 /* Valid characters in names of sections and strategies, in 0.1.0 and 1.0: [A-Za-z0-9_.+@/] */
 static inline bool is_name_byte(uint8_t c) {

@@ -1,7 +1,7 @@
-/* clusters_build.h - centroids under construction, shared by clusters_train.c and
+/* centroids.h - centroids under construction, shared by clusters_train.c and
  * clusters_build.c. */
-#ifndef RAG_CLUSTERS_BUILD_H
-#define RAG_CLUSTERS_BUILD_H
+#ifndef RAG_CENTROIDS_H
+#define RAG_CENTROIDS_H
 
 #include "clusters/clusters.h"
 
