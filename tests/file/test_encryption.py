@@ -509,7 +509,7 @@ def test_a_signature_holds_over_an_encrypted_file_and_not_over_a_forged_one(file
         ragfile.open(closed, key=KEY, trusted=[public.raw.hex()])
 
 
-def test_a_signature_finds_a_block_of_a_copy_that_was_edited_apart_with_the_key(files, tmp_path):
+def test_a_checksum_finds_a_block_of_a_copy_that_was_edited_apart_with_the_key(files, tmp_path):
     """The cipher accepts such a block: id and index are the same, and both copies have the data key."""
     closed, copy = files[1], tmp_path / "copy.ragfile"
     copy.write_bytes(closed.read_bytes())
