@@ -106,8 +106,9 @@ class Snapshot:
     def raw(self, at: int, size: int) -> bytes:
         """Return a copy of bytes of the file, as many as there are."""
         found: Any = self.bytes.map  # Any: a map of the core, or a buffer
-        if not isinstance(found, memoryview | bytes):
-            fetched: bytes = found.read(at, size)
+        read = getattr(found, "read", None)
+        if read is not None:
+            fetched: bytes = read(at, size)
             return fetched
         return bytes(memoryview(found)[at : at + size])  # pyright: ignore[reportUnknownArgumentType]
 

@@ -134,6 +134,13 @@ def _size(schema: Schema, value: object, path: str) -> Fault | None:
     return Fault(path, f"{path or 'the body'} must have {bound} {unit}, not {size:,}")
 
 
+def _member_count(schema: Schema, value: object, path: str) -> Fault | None:
+    size, most = len(_members(value) or ()), schema["maxProperties"]
+    if size <= most:
+        return None
+    return Fault(path, f"{path or 'the body'} must have at most {most:,} members, not {size:,}")
+
+
 def _bound(schema: Schema, keywords: tuple[str, ...], default: float) -> float:
     return next((schema[keyword] for keyword in keywords if keyword in schema), default)
 
@@ -183,7 +190,8 @@ CHECKS: dict[str, Callable[[Schema, object, str], Fault | None]] = {
     "type": _type, "enum": _enum, "anyOf": _any_of, "oneOf": _one_of, "minimum": _range,
     "exclusiveMinimum": _range, "maximum": _range, "minLength": _size, "maxLength": _size,
     "minItems": _size, "maxItems": _size, "pattern": _pattern, "items": _items,
-    "required": _required, "properties": _properties, "additionalProperties": _others,
+    "required": _required, "properties": _properties, "maxProperties": _member_count,
+    "additionalProperties": _others,
 }  # fmt: skip
 
 

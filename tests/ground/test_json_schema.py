@@ -93,6 +93,9 @@ def wrong_values(schema: dict[str, Any], path: str = "") -> Iterator[Wrong]:
                 path,
                 [example(schema.get("items", {"type": "string"}))] * (schema["maxItems"] + 1),
             )
+        elif keyword == "maxProperties":
+            one = example(schema["additionalProperties"])
+            yield path, {f"name{i}": one for i in range(schema["maxProperties"] + 1)}
         elif keyword == "anyOf":
             yield (
                 path,

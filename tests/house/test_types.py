@@ -138,7 +138,7 @@ def test_what_pyright_is_told_to_ignore_has_a_rule_and_a_reason():
     ] == []
 
 
-def test_the_users_program_runs(tmp_path):
+def test_the_users_program_runs(tmp_path, web_files):
     program = [sys.executable, str(PROGRAMS / "user_code.py"), str(tmp_path)]
     home = os.path.dirname(os.path.dirname(ragfile.__file__))  # of the ragfile that is tested
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join([home, *sys.path])}

@@ -129,7 +129,7 @@ def test_a_dataset_answers_like_one_file(tmp_path, path):
             assert ranking(several, question) == ranking(rf, question)
 
 
-def test_a_browser_answers_alike(path, rf):
+def test_a_browser_answers_alike(path, rf, web_files):
     with Reader(path) as there:
         there("open")
         for question in QUESTIONS:

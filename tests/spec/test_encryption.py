@@ -29,7 +29,7 @@ def _load(path):
     try:
         spec.loader.exec_module(module)
     finally:
-        sys.path.pop(0)
+        sys.path.remove(str(path.parent))  # a script adds folders of its own before it
     return module
 
 

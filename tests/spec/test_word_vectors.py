@@ -71,7 +71,7 @@ def test_questions_have_their_language_and_find_their_documents(path, question):
         assert sorted(hit.doc_id for hit in rf.search(text, mode="bm25")) == question["found"]
 
 
-def test_a_browser_finds_the_same_documents(path):
+def test_a_browser_finds_the_same_documents(path, web_files):
     with Reader(path) as there:
         there("open")
         for question in QUESTIONS:

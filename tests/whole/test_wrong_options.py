@@ -56,7 +56,7 @@ SEARCHES = [
     ({"offset": -1}, ValueError, "offset is at least 0, not -1"),
     ({"effort": 0}, ValueError, "effort is above 0 and at most 1, not 0"),
     ({"effort": float("nan")}, ValueError, "effort is above 0 and at most 1, not nan"),
-    ({"mode": "words"}, ValueError, "mode is one of hybrid, vector, bm25, keyword, not 'words'"),
+    ({"mode": "words"}, ValueError, "mode is one of hybrid, vector, bm25, sparse, keyword, not 'words'"),
     ({"pool": 2.5}, TypeError, "pool is a whole number, not 2.5"),
     ({"min_score": "high"}, TypeError, "min_score is a number, not 'high'"),
     ({"efort": 0.5}, TypeError, r"search\(\) has no option 'efort': did you mean 'effort'\?"),

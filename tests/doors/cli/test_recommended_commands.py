@@ -145,6 +145,13 @@ def serve_an_empty_folder(place):
     return said, [place.docs, "-o", place.docs / "new.ragfile"]
 
 
+@case("ground/encryption_keys.py", "ragfile rekey --new-key FILE")
+def a_file_is_no_key(place):
+    short = place.path / "my short.key"
+    short.write_text("0123")
+    return place.said("build", place.docs, "-o", "closed.ragfile", "--key-file", short), []
+
+
 @case("doors/cli/failures.py", "ragfile build {} -o kb.ragfile")
 def a_folder_is_verified(place):
     return place.said("verify", place.docs), []
@@ -430,7 +437,7 @@ def run_recommended(place, command, message, more):
     """Run the command of a message, and return what it prints."""
     found = re.search(f"`({pattern_of(command)})`", message)
     assert found, f"{command} is not in {message!r}"
-    named = {"FOLDER": str(place.docs), "NAME": "laptop", "NEW": "new.ragfile"}
+    named = {"FOLDER": str(place.docs), "NAME": "laptop", "NEW": "new.ragfile", "FILE": "new.key"}
     words = [named.get(word, word) for word in shlex.split(found[1])[1:]]
     code, out, err = place.run(*words, *more)
     assert code == 0 or command in REPORTS, out + err
