@@ -56,6 +56,8 @@ def current_key() -> KeyChoice:
 def using_key(key: KeyChoice) -> Generator[None]:
     """Open and write encrypted files with a key inside a `with` block, in this thread.
 
+    New files stay plain: only key= of build() and create() encrypts one.
+
         with ragfile.using_key("kb.key"):
             ragfile.compact("kb.ragfile")
 
