@@ -13,6 +13,7 @@ import pytest
 
 import ragfile
 from ragfile import _core
+from ragfile.errors import FormatError
 from ragfile.ground import encryption_keys
 
 KEY = bytes(range(32))
@@ -523,6 +524,12 @@ def test_a_checksum_finds_a_block_of_a_copy_that_was_edited_apart_with_the_key(f
         closed.write_bytes(one[:at] + two[at : at + STRIDE] + one[at + STRIDE :])
         assert ragfile.file.source.opened_map(str(closed)).bad_blocks() == (0, 0)
         assert ragfile.verify(closed)[0]  # by a checksum inside
+
+
+def test_no_site_is_made_of_a_file_that_browsers_cannot_read(files, tmp_path, web_files):
+    with ragfile.using_key(KEY), pytest.raises(FormatError, match="browsers read no encrypted"):
+        ragfile.site(files[1], tmp_path / "public")
+    assert not (tmp_path / "public").exists()
 
 
 def test_layers_mix_encrypted_and_plain_files(files, tmp_path):

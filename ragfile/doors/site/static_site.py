@@ -63,13 +63,15 @@ def site(
     Raises:
         FileExistsError: The folder has other files.
         FileNotFoundError: The core for browsers is not built.
-        FormatError: The file is not of format 1.0.
+        FormatError: The file is not of format 1.0, or encrypted.
     """
     source, folder = Path(path), Path(out)
     _require_built()
     with open_file(source) as opened:
         if not isinstance(opened, KnowledgeBase):
             raise FormatError(f"{source}: a site is made of a 1.0 file: convert it first")
+        if opened.rows.is_encrypted:
+            raise FormatError(f"{source}: browsers read no encrypted files: convert it to a plain one")
         about = _about(opened, source, title or source.stem, meaning, offline)
         stemmers = _stemmers(opened)
     _prepare(folder)
