@@ -283,6 +283,8 @@ def test_the_website_and_the_index_have_every_page():
     indexes = {
         page: page.read_text() for page in (docs / "index.md", docs / "reference/api/index.md")
     }
+    for part in (ROOT / "spec/parts").glob("*.md"):
+        assert f" {part.relative_to(ROOT)}\n" in nav, part
     for page in PAGES:
         assert f" {page.relative_to(ROOT)}\n" in nav, page
         assert page.name in ("README.md", "index.md") or any(

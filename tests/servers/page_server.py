@@ -188,6 +188,11 @@ class _Handler(BaseHTTPRequestHandler):
         if rest[0] == "files":
             states = self.server.uploads[rest[1]]
             return self.json({"id": rest[1]} | (states.pop(0) if states[1:] else states[0]))
+        if rest[0] == "links":
+            found = {"links": rf.links(rest[1]), "backlinks": rf.backlinks(rest[1])}
+            return self.json(
+                {key: [asdict(link) for link in value] for key, value in found.items()}
+            )
         document = rf.document(rest[1])
         if document is None:
             return self.json({"error": {"message": "there is no such document"}}, 404)

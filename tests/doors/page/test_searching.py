@@ -405,3 +405,27 @@ def test_an_excerpt_has_no_markup_and_tells_its_lines_and_what_is_missing(tmp_pa
         assert card.locator(".missing").inner_text() == "without pancakes, zebra"
         said = page.locator("#status").inner_text()
         assert "no passage has: pancakes, zebra" in said
+
+
+def test_a_document_lists_its_links_and_opens_them(tmp_path, visit):
+    documents = [
+        {
+            "id": "keys.md",
+            "text": "# Keys\n\nKeys rotate. [Vault](vault.md) and [no page](none.md).\n",
+        },
+        {"id": "vault.md", "text": "# Vault\n\nA vault has keys.\n"},
+        {"id": "pods.md", "text": "# Pods\n\nPods need the [vault](vault.md), too.\n"},
+    ]
+    path = file_of(documents, tmp_path / "kb.ragfile")
+    with PageServer({"kb": path}) as server:
+        page = visit(server.url)
+        ask(page, "keys rotate")
+        page.locator(".passage .title").first.click()
+        page.get_by_text("Links to 1 document").click()
+        page.get_by_role("button", name="vault.md", exact=True).click()
+        page.get_by_text("Linked from 2 documents").click()
+        assert page.locator(".links li").all_inner_texts() == ["keys.md", "pods.md"]
+        page.get_by_role("button", name="pods.md", exact=True).click()
+        page.locator("#reader h2", has_text="Pods").wait_for()
+        page.go_back()
+        page.locator("#reader h2", has_text="Vault").wait_for()

@@ -44,7 +44,7 @@ class Page {
 
   /** Starts the parts that need a backend. */
   async begin() {
-    this.reader = new Reader(this.backend, (opener) => this.closed(opener));
+    this.reader = new Reader(this.backend, this);
     this.backend.watch?.((loading) => this.loading(loading));
     this.collections = await this.backend.collections();
     if (!this.collections.length) return this.empty();

@@ -34,6 +34,9 @@ What follows can be missing; the page then does not offer it.
     facets(c)                     {tags, fields}: tags and the `values` of a field are lists of
                                   {value, chunks}, the commonest first; a field has a name and
                                   `distinct`, the number of its values; of numbers `least` and `most`
+    links(c, id)                  {links, backlinks}: links of a document, and those to it; each has
+                                  `source`, the id of the document with the link, and `document`, that
+                                  of its target, or null
     ask(c, question, {history, where, tags, mode, signal})
                                   an async iterable of {event, …}: sources (with excerpts by id), delta,
                                   citation, and at the end done or error, with the fields of ragfile's

@@ -11,10 +11,10 @@ const AROUND = 12_000; // characters before and after the passage
 const MORE = 40_000; // characters that a button loads
 
 export class Reader {
-  /** `closed` is called with the element that opened the document, once it is closed. */
-  constructor(backend, closed) {
+  /** `page` opens what a link leads to, and learns which element had opened a document that is closed. */
+  constructor(backend, page) {
     this.backend = backend;
-    this.closed = closed;
+    this.page = page;
     this.place = $("reader");
     this.shown = null;
   }
@@ -60,7 +60,7 @@ export class Reader {
     this.last = this.shown = null;
     const opener = this.opener;
     this.opener = null;
-    this.closed(opener);
+    this.page.closed(opener);
   }
 
   // ------------------------------------------------------------------------------- what it shows ---
@@ -72,6 +72,24 @@ export class Reader {
     const target = this.place.querySelector("mark.target");
     (target ?? this.place.querySelector(".text")).scrollIntoView({ block: target ? "center" : "nearest" });
     announce(`${names.title} is open`);
+    this.link(collection, document);
+  }
+
+  /** Lists the documents that link to this one, and those that it links to. */
+  async link(collection, document) {
+    const found = await this.backend.links?.(collection, document.id).catch(() => null);
+    if (!found || this.shown?.document !== document) return;
+    const others = (links, end) => [...new Set(links.map((link) => link[end]))].filter((id) => id && id !== document.id);
+    const lists = [["Linked from", others(found.backlinks, "source")], ["Links to", others(found.links, "document")]];
+    const parts = lists.filter(([, ids]) => ids.length).map(([name, ids]) => h("details", { class: "links" },
+      h("summary", {}, `${name} ${counted(ids.length, "document")}`),
+      h("ul", {}, ids.map((id) => h("li", {}, this.opening(id))))));
+    this.place.querySelector(".facts").append(...parts);
+  }
+
+  opening(id) {
+    const open = () => this.page.open({ id, start: -1, end: -1, checksum: "" });
+    return h("button", { type: "button", class: "small", onclick: open }, id);
   }
 
   fill(body, names = { title: "Document", file: "", trail: [] }, facts = null) {

@@ -53,6 +53,10 @@ class Rest {
     return this.call("GET", `${of(c)}/documents/${encodeURIComponent(id)}?${asked}`, { signal });
   }
 
+  links(c, id) {
+    return this.call("GET", `${of(c)}/links/${encodeURIComponent(id)}`);
+  }
+
   async *ask(c, question, { history, where, tags, mode, signal } = {}) {
     const body = { question, history, mode, stream: true, excerpts: true, ...filters(where, tags) };
     const accept = "text/event-stream";
