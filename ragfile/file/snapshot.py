@@ -110,7 +110,7 @@ class Snapshot:
         if read is not None:
             fetched: bytes = read(at, size)
             return fetched
-        return bytes(memoryview(found)[at : at + size])  # pyright: ignore[reportUnknownArgumentType]
+        return bytes(memoryview(found)[at : at + size])  # pyright: ignore[reportUnknownArgumentType]  # a buffer of any items
 
     def numbered(self, generation: int) -> int:
         """Return the public number of a generation of the container."""
