@@ -71,7 +71,9 @@ def site(
         if not isinstance(opened, KnowledgeBase):
             raise FormatError(f"{source}: a site is made of a 1.0 file: convert it first")
         if opened.rows.is_encrypted:
-            raise FormatError(f"{source}: browsers read no encrypted files: convert it to a plain one")
+            raise FormatError(
+                f"{source}: browsers read no encrypted files: convert it to a plain one"
+            )
         about = _about(opened, source, title or source.stem, meaning, offline)
         stemmers = _stemmers(opened)
     _prepare(folder)
