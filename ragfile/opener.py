@@ -191,9 +191,7 @@ def open(
             embedding_cache=embedding_cache, trusted=trusted,
         )  # fmt: skip
     source = FileSource(path)
-    found = cast(
-        "_core.Map | _core.Decrypted", source.begin().map
-    )  # a map does not block on a pipe
+    found = cast("_core.Map | _core.Decrypted", source.begin().map)  # does not block on a pipe
     head = _head_of(found)
     del found
     _refuse_unsigned(path, head, trusted)
@@ -234,9 +232,8 @@ def _head_of(found: _core.Map | _core.Remote | _core.Decrypted) -> bytes:
     if isinstance(found, _core.Decrypted):
         return b"RAGFILE\1"  # nothing else is encrypted
     head = found.read(0, 8)
-    return (
-        head if head[:7] == b"RAGFILE" or isinstance(found, _core.Remote) else found.read(0, HEAD)
-    )
+    is_enough = head[:7] == b"RAGFILE" or isinstance(found, _core.Remote)
+    return head if is_enough else found.read(0, HEAD)
 
 
 def _open_layers(

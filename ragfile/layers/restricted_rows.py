@@ -30,14 +30,15 @@ if TYPE_CHECKING:
 
 
 class RestrictedSegment(RowSegment):
-    """A segment with `visible` of its documents (bool[documents]). It shares what the stored one has open."""
+    """A segment with `visible` of its documents (bool[documents])."""
 
     def __init__(self, stored: RowSegment, visible: NDArray[np.bool_]) -> None:
-        self.__dict__.update(stored.__dict__)
-        self.stored, self._visible = stored, visible
-        rows = visible[stored.records.documents_of_rows()]
+        record = stored.number, stored.rows, stored.live, stored.generation
+        super().__init__(stored.reader, _core.SegmentRecord(*record), stored.base)
+        self.metric, self.is_pinned, self.room = stored.metric, stored.is_pinned, stored.room
+        self._visible = visible
+        rows = visible[self.records.documents_of_rows()]
         self._alive, self.live = _core.row_set(rows, self.rows), int(rows.sum())
-        self.sample_places = None
 
     def is_gone(self, number: int) -> bool:
         return not self._visible[number]

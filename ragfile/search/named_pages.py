@@ -85,16 +85,7 @@ def ranked(
         _Reordered(base, question, found, i, vectors).with_lifts(lifts, chosen)
         for i, lifts in enumerate(lifts_of_texts)
     ]
-    if len(orders) == 1:
-        return orders[0].alone()
-    width = max(len(order.rows) for order in orders)
-    out = retriever_fusion.nothing(found.score_type, len(orders), width, found.parts)
-    for i, order in enumerate(orders):
-        count = len(order.rows)
-        out.rows[i, :count], out.scores[i, :count] = order.rows, order.scores
-        for name, part in order.parts.items():
-            out.parts[name][i, :count] = part
-    return out
+    return retriever_fusion.in_turn([order.alone() for order in orders])
 
 
 def lifts_each(base: SearchedRows, question: Question, found: Ranked) -> list[Lifts]:

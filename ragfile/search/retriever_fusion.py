@@ -160,6 +160,11 @@ def together(count: int, parts: Sequence[Part]) -> Ranked:
     return out
 
 
+def in_turn(answers: Sequence[Ranked]) -> Ranked:
+    """Return the answers to single texts as one, in their order."""
+    return together(len(answers), [Part([i], answer, "") for i, answer in enumerate(answers)])
+
+
 def alone(name: str, found: Found) -> Ranked:
     """Return the answers of one retriever as a ranking."""
     rows, scores = found

@@ -5,7 +5,7 @@ candidates of words and vectors ─ rows by weights ─ union ─ exact scores �
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +14,6 @@ from ragfile.search import retriever_fusion
 from ragfile.search.retriever_fusion import Ranked
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from numpy.typing import NDArray
 
     from ragfile.search.question import Question
@@ -40,28 +38,7 @@ def ranked(
         ).ordered(proposed)
         for i in range(len(question.texts))
     ]
-    return _together(answers)
-
-
-class _OrderedCandidates(NamedTuple):
-    """The candidates of one text, best first."""
-
-    score_type: str
-    rows: Int64s
-    scores: Scores
-    parts: dict[str, Float32s]
-
-
-def _together(answers: Sequence[_OrderedCandidates]) -> Ranked:
-    width = max((len(answer.rows) for answer in answers), default=0)
-    first = answers[0]
-    out = retriever_fusion.nothing(first.score_type, len(answers), width, first.parts)
-    for i, answer in enumerate(answers):
-        count = len(answer.rows)
-        out.rows[i, :count], out.scores[i, :count] = answer.rows, answer.scores
-        for name, part in answer.parts.items():
-            out.parts[name][i, :count] = part
-    return out
+    return retriever_fusion.in_turn(answers)
 
 
 class _WeighedCandidates:
@@ -78,7 +55,7 @@ class _WeighedCandidates:
         self.scores = found.scores[i, :count].astype(np.float64)
         self.parts = {name: part[i, :count] for name, part in found.parts.items()}
 
-    def ordered(self, proposed: Found) -> _OrderedCandidates:
+    def ordered(self, proposed: Found) -> Ranked:
         """Add the rows that the weights propose, and return all in their order."""
         count = int((proposed[0][self.i] >= 0).sum())
         own = np.ascontiguousarray(proposed[0][self.i, :count])
@@ -93,8 +70,8 @@ class _WeighedCandidates:
         fused += self._shares(own, scores)
         ties = self.base.ties_each([self.rows], self.question.notes)[0]
         order = np.lexsort((ties, -fused))
-        parts = {name: part[order] for name, part in self.parts.items()}
-        return _OrderedCandidates(self.how.name, self.rows[order], fused[order], parts)
+        parts = {name: part[order][None] for name, part in self.parts.items()}
+        return Ranked(self.how.name, self.rows[order][None], fused[order][None], parts)
 
     def _exact(self, name: str, rows: Int64s) -> Float32s:
         question, notes = self.question, self.question.notes
