@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from ragfile.answer.citations import Source
+    from ragfile.answer.code_constants import Definition
     from ragfile.records import Candidate
     from ragfile.search.question_terms import QuestionTerms
 
@@ -64,10 +65,11 @@ def _share(asked: QuestionTerms, candidate: Candidate, block: Block) -> float:
 
 
 class Quotation(NamedTuple):
-    """A block as it is shown, and the blocks of sources that have it."""
+    """A block as it is shown, the blocks of sources that have it, and the definitions of constants above code."""
 
     text: str
     blocks: list[ScoredBlock]
+    constants: list[Definition]
 
 
 def quotations(
@@ -89,7 +91,7 @@ def quotations(
             if all(one.source is not other.source for other in found[text].blocks):
                 found[text].blocks.append(one)
         elif text and len(found) < SHOWN:
-            found[text] = Quotation(text, [one])
+            found[text] = Quotation(text, [one], [])
     return list(found.values())
 
 

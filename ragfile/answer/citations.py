@@ -15,12 +15,12 @@ words, not their meaning: it finds inventions, not reversals.
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, NamedTuple
 
 from ragfile.ingest.analysis import stemmer
 from ragfile.ingest.languages import languages
-from ragfile.records import NUMBERED, Candidate, Hit
+from ragfile.records import NUMBERED, Candidate, Hit, Span
 from ragfile.search.function_words import by_language, likely_language
 from ragfile.search.trust import trust_words
 from ragfile.text import sentences, words
@@ -195,6 +195,12 @@ def cited(source: Source, at: int, start: int, end: int) -> Citation:
         source.start + start if known else -1, source.start + end if known else -1,
         source.page, source.slide, source.row, source.section, source.checksum,
     )  # fmt: skip
+
+
+def cited_lines(source: Source, at: int, text: str, place: Span) -> Citation:
+    """Return a citation of text elsewhere in the document of a passage."""
+    found = cited(source, at, 0, 0)
+    return replace(found, text=text, start=place.start, end=place.end)
 
 
 # --------------------------------------------------------------------------- a stream's marks ---

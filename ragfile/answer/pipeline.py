@@ -17,7 +17,8 @@ from typing import Any, Protocol, Unpack, cast
 from ragfile.answer.answers import Answer, Event, Events
 from ragfile.answer.ask_options import ASK, AskOptions, K
 from ragfile.answer.best_blocks import LOOKED_AT, Quotation, quotations
-from ragfile.answer.citations import Marks, cited, judged, numbered
+from ragfile.answer.citations import Marks, cited, cited_lines, judged, numbered
+from ragfile.answer.code_constants import with_constants
 from ragfile.answer.messages import framed, messages
 from ragfile.answer.passage_beginnings import from_beginning
 from ragfile.answer.passage_budget import pack
@@ -38,6 +39,7 @@ from ragfile.ground import request_id as tracing
 from ragfile.ground.option_table import takes
 from ragfile.options import SEARCH, SearchOptions
 from ragfile.records import Candidate, Hit, Hits, Support
+from ragfile.search.blocks import is_source_code
 from ragfile.search.question_terms import plain_terms
 from ragfile.search.support import AskedQuestion
 
@@ -332,9 +334,11 @@ class _AnswerRun:
         for quotation in self._quotations():
             shown = ("\n\n" if answer.text else "") + quotation.text
             shown += "\n\n" if quotation.blocks[0].block.kind in ("row", "code") else " "
-            known = len(answer.citations)
+            known, constants = len(answer.citations), quotation.constants
             for _, _, source, block in quotation.blocks:
                 at = len(answer.text) + len(shown)
+                answer.citations += [cited_lines(source, at, *one) for one in constants]
+                constants = []  # of the first source's file
                 answer.citations += [cited(source, at, start, end) for start, end in block.spans]
                 shown += f"[{source.number}]"
             answer.text += shown
@@ -353,7 +357,18 @@ class _AnswerRun:
         """Return the blocks that answer, by the question's terms in the file, or else by its words."""
         asked = cast("AskedQuestion | None", self.hits.asked)
         terms = plain_terms(self._searched()) if asked is None else asked.terms
-        return quotations(self.question, terms, self.answer.contexts, self.answer.sources)
+        found = quotations(self.question, terms, self.answer.contexts, self.answer.sources)
+        return [self._with_constants(quotation) for quotation in found]
+
+    def _with_constants(self, quotation: Quotation) -> Quotation:
+        """Return a quotation with the definitions of the constants that its code uses."""
+        _, _, source, block = quotation.blocks[0]
+        passage = self.answer.contexts[source.number - 1]
+        if source.start < 0 or not is_source_code(passage.metadata):
+            return quotation
+        hits = (h for h in self.hits if (h.doc_id, h.chunk_index) == passage.key)
+        start = source.start + block.spans[0].start
+        return with_constants(quotation, next(hits), start, block.text(passage.content))
 
     def _finished(self) -> Answer:
         answer = self.answer

@@ -197,7 +197,7 @@ def shown(block: Block, passage: str, metadata: Metadata) -> str:
     if block.kind == "row":
         return text
     if block.kind == "code":
-        return _fenced(_aligned(text)) if is_source_code(metadata) else _introduced(text)
+        return fenced(_aligned(text)) if is_source_code(metadata) else _introduced(text)
     return readable_text(text, metadata)
 
 
@@ -229,7 +229,7 @@ def indent(line: str) -> int:
     return len(line) - len(line.lstrip(" "))
 
 
-def _fenced(code: str) -> str:
+def fenced(code: str) -> str:
     """Return source code between fences that are longer than any of its own."""
     longest = max((len(run) for run in re.findall("`+", code)), default=0)
     fence = "`" * max(3, longest + 1)
