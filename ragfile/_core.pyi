@@ -864,10 +864,10 @@ class NamedEdges: ...
 class NamedPages:
     def __init__(
         self, titles: Titles, parts: Parts, texts: Sequence[tuple[int, Records, Stream]],
-        lexicons: Lexicons, live: int,
+        lexicons: Lexicons, live: int, links: Callable[[int, str], _Names] | None = None,
     ) -> None: ...  # fmt: skip
     def lifts(
-        self, rows: _In, scores: _In, asked: str | None
+        self, rows: _In, scores: _In, asked: str | None, linked: float = 0
     ) -> list[tuple[int, float, int | None, str]]: ...
 
 def names_of(text: str, matches: Sequence[_TitleMatch]) -> _Names: ...
@@ -875,7 +875,7 @@ def named_weight(rows: int, df: int, documents: int) -> float: ...
 def named_seeds(rows: _In, scores: _In, documents: _In) -> list[tuple[int, int, float]]: ...
 def named_spread(
     seeds: Sequence[tuple[int, int, float]], names: Sequence[_Names], frequencies: Iterable[int],
-    live: int,
+    live: int, links: Sequence[_Names] = (), linked: float = 0,
 ) -> list[tuple[int, float, int | None, str]]: ...  # fmt: skip
 def named_order(
     rows: _In, scores: _In, lifts: Mapping[int, float], share: float

@@ -25,6 +25,7 @@ FOREIGN = 0.2  # the largest share that an English model can know of a question 
 SHARED, SHARED_MOST = 64, 8192  # configurations that are kept, and bytes of one
 EVIDENCE = 0.05  # share by which further passages raise a document's best one
 NAMED = 0.5  # share by which pages rise that the best passages name
+LINKED = 0.25  # weight of a link beside that of a name, ln(1 + N / df) / documents
 
 
 _checked: Lru[bytes, dict[str, Any]] = Lru(SHARED)
@@ -148,6 +149,7 @@ def _is_fusion(value: object) -> bool:
         and _is_number(value.get("known", 0), 0)
         and _is_number(value.get("foreign", 1), 0)
         and _is_number(value.get("named", 0), 0)
+        and _is_number(value.get("linked", 0), 0)
     )
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 Row = list[float] | None
+FOLLOWED = 64  # links of a passage that can raise pages
 
 
 class LinkLists:
@@ -39,6 +40,17 @@ class LinkLists:
             features = self._target_row(kind, target) if by_target else self._edge_row(kind, i)
             labels = [self._string(fragment), self._string(text)]
             found.append([self.kinds[kind], self.strings[target], *place, *labels, features])
+        return found
+
+    def targets_within(
+        self, document: int, first: int, end: int
+    ) -> list[tuple[str, int, int, str | None]]:
+        """Return (target, start, end, text) of the first links of a document whose places are in a span of it."""
+        found: list[tuple[str, int, int, str | None]] = []
+        for row in self.edges[self.starts[document] : self.starts[document + 1]].tolist():
+            _, _, target, start, size, _, text = row
+            if first <= start and start + size <= end and len(found) < FOLLOWED:
+                found.append((self.strings[target], start, start + size, self._string(text)))
         return found
 
     def _string(self, number: int) -> str | None:

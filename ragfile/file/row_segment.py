@@ -577,6 +577,20 @@ class RowSegment:
             self._links[name] = LinkLists(stored, self.records.documents)
         return self._links[name]
 
+    def links_within(self, row: int, passage: str | None = None) -> list[tuple[str, str]]:
+        """Return the links in the passage of a row: their source or their stored text, and their targets."""
+        if (lists := self.link_lists()) is None:
+            return []
+        chunk = self.records.chunk(row)
+        first, end = chunk.span
+        found = lists.targets_within(chunk.document, first, end)
+        if passage is None:
+            passage = self.passage(row)[0] if any(text is None for *_, text in found) else ""
+        return [
+            (passage[a - first : b - first] if text is None else text, target)
+            for target, a, b, text in found
+        ]
+
     @property
     def titles(self) -> _core.TitleTable | None:
         """Return the titles of documents, None without any."""

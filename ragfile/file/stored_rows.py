@@ -393,6 +393,11 @@ def _passage(rows: StoredRows, row: int) -> str:
     return segment.passage(local)[0]
 
 
+def _links(rows: StoredRows, row: int) -> list[tuple[str, str]]:
+    segment, local = rows.place(row)
+    return segment.links_within(local)
+
+
 _LOOKS: dict[str, Any] = {  # functions of (rows, row), each with a result of its own
     "hits": StoredRows.hit,
     "ids": _id,
@@ -401,5 +406,6 @@ _LOOKS: dict[str, Any] = {  # functions of (rows, row), each with a result of it
     "metadata": StoredRows.metadata_of,
     "contents": _content,
     "passages": _passage,
+    "links": _links,
     "vectors": StoredRows.vector_or_nan,
 }

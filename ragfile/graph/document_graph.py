@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 import numpy as np
 
 from ragfile import _core
+from ragfile.file.link_targets import LinkTargets
 from ragfile.file.row_segment import RowSegment
-from ragfile.graph.link_targets import LinkTargets
 from ragfile.ground.whole_numbers import whole
 from ragfile.ingest.document_links import BY_NAME, label_of
 from ragfile.records import Document, Hit, Hits, Link
@@ -78,7 +78,6 @@ class DocumentGraph:
         document: Callable[[str], Document | None],
     ) -> None:  # fmt: skip
         self._targets, self._search, self._read = LinkTargets(segments), search, document
-        self._found: dict[str, int | None] = {}
 
     def __len__(self) -> int:
         """Return the number of links."""
@@ -324,9 +323,7 @@ class DocumentGraph:
         return old.segment.text(old.record, 0, old.record.text_size)
 
     def _find(self, target: str) -> int | None:
-        if target not in self._found:
-            self._found[target] = self._targets.find(target)
-        return self._found[target]
+        return self._targets.find(target)
 
     def _resolved(self, link: Link, doc_id: str, text: str) -> Link:
         found = self._find(link.target)

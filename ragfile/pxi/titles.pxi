@@ -180,22 +180,27 @@ def names_of(text, matches):
 cdef class NamedPages:
     """The pages that the best passages of a ranking name, in a file with all its bytes at hand: the titles, the
     parts with the records, and (first row, Records, Stream of the texts) of each segment; the lexicons
-    and the number of live rows for the weights."""
+    and the number of live rows for the weights. `links` is None, or a function from a row and
+    its passage to the names that its links are."""
 
     cdef Titles titles
     cdef Parts parts
     cdef list texts
-    cdef object lexicons
+    cdef object lexicons, links
     cdef dict known  # the frequencies of the last names
     cdef uint64_t live
 
-    def __init__(self, Titles titles not None, Parts parts not None, texts, lexicons, uint64_t live):
+    def __init__(self, Titles titles not None, Parts parts not None, texts, lexicons, uint64_t live,
+                 links=None):
+        self.links = links
         self.titles, self.parts, self.texts = titles, parts, list(texts)
         self.lexicons, self.live, self.known = lexicons, live, {}
 
-    def lifts(self, const int64_t[::1] rows not None, const double[::1] scores not None, asked):
+    def lifts(self, const int64_t[::1] rows not None, const double[::1] scores not None, asked,
+              double linked=0):
         """Return [(row, mass, row of the seed that names it most or None, the name there)] of the
-        documents that the best rows of a ranking name, and the text `asked` unless it is None."""
+        documents that the best rows of a ranking name, and the text `asked` unless it is None.
+        A link counts as a name of the weight `linked`."""
         cdef rag_fault fault
         cdef int64_t[RAG_NAMED_ROWS] documents
         cdef NamedEdges edges = NamedEdges()
@@ -210,12 +215,15 @@ cdef class NamedPages:
                                    &fault), &fault)
         edges.count = rag_named_seeds(&scores[0], documents, lead, edges.seeds, edges.at)
         for i in range(edges.count):
-            edges.add(self.titles, self.passage(rows[edges.at[i]]), i)
+            text = self.passage(rows[edges.at[i]])
+            edges.add(self.titles, text, i)
+            if linked > 0 and self.links is not None:
+                edges.add_links(self.links(rows[edges.at[i]], text), i, linked)
         if asked is not None and edges.count:
             edges.add(self.titles, asked, edges.count)
         if not edges.texts:
             return []
-        edges.weigh(self.frequencies(edges.texts), self.live)
+        edges.weigh(self.frequencies(edges.names()), self.live)
         return edges.spread(rows, documents, lead)
 
     cdef passage(self, int64_t row):
@@ -244,9 +252,10 @@ cdef class NamedEdges:
     cdef size_t count, used, room
     cdef rag_named_edge *edges
     cdef list texts, numbers  # the names, and the number of each edge's name
+    cdef set links  # the numbers of names that are links
 
     def __cinit__(self):
-        self.texts, self.numbers = [], []
+        self.texts, self.numbers, self.links = [], [], set()
 
     def __dealloc__(self):
         free(self.edges)
@@ -254,7 +263,6 @@ cdef class NamedEdges:
     cdef add(self, Titles titles, text, uint32_t seed):
         """Add the names in the text of a seed, as yet without weights."""
         cdef rag_title_match *all
-        cdef rag_named_edge *grown
         cdef bytes raw = text.encode("utf-8", "surrogatepass")
         cdef size_t i, count = 0
         all = titles.found_in(raw, &count)
@@ -262,10 +270,7 @@ cdef class NamedEdges:
             count = rag_titles_choose(all, count)
             if not count:
                 return
-            grown = <rag_named_edge *>realloc(self.edges, (self.used + count) * sizeof(rag_named_edge))
-            if grown == NULL:
-                raise MemoryError
-            self.edges = grown
+            self.grow(count)
             for i in range(count):
                 if not i or all[i].from_ != all[i - 1].from_:
                     self.texts.append(raw[all[i].from_:all[i].to].decode("utf-8", "replace"))
@@ -275,16 +280,43 @@ cdef class NamedEdges:
         finally:
             free(all)
 
+    cdef add_links(self, links, uint32_t seed, double weight):
+        """Add the links in the passage of a seed."""
+        for text, documents in links:
+            self.grow(len(documents))
+            self.links.add(len(self.texts))
+            self.texts.append(text)
+            for document in documents:
+                self.edges[self.used] = rag_named_edge(seed, document, weight)
+                self.numbers.append(len(self.texts) - 1)
+                self.used += 1
+
+    cdef grow(self, size_t count):
+        """Make room for further edges."""
+        cdef rag_named_edge *grown = <rag_named_edge *>realloc(
+            self.edges, (self.used + count + 1) * sizeof(rag_named_edge))
+        if grown == NULL:
+            raise MemoryError
+        self.edges = grown
+
+    cdef list names(self):
+        """Return the names that are titles, in order."""
+        if not self.links:
+            return self.texts
+        return [text for i, text in enumerate(self.texts) if i not in self.links]
+
     cdef weigh(self, list frequencies, uint64_t live):
-        """Give each edge its weight."""
+        """Give each edge of a title its weight."""
         cdef size_t i, first = 0, end
+        known = iter(frequencies)
         while first < self.used:
             number, end = self.numbers[first], first
             while end < self.used and self.numbers[end] == number:
                 end += 1
-            weight = rag_named_weight(live, frequencies[number], end - first)
-            for i in range(first, end):
-                self.edges[i].weight = weight
+            if number not in self.links:
+                weight = rag_named_weight(live, next(known), end - first)
+                for i in range(first, end):
+                    self.edges[i].weight = weight
             first = end
 
     cdef list spread(self, const int64_t[::1] rows, const int64_t *documents, size_t lead):
@@ -339,12 +371,13 @@ def named_seeds(const int64_t[::1] rows not None, const double[::1] scores not N
     return [(rows[at[i]], seeds[i].document, seeds[i].share) for i in range(count)]
 
 
-def named_spread(seeds, names, frequencies, uint64_t live):
+def named_spread(seeds, names, frequencies, uint64_t live, links=(), double linked=0):
     """Return [(document, mass, row of the seed that names it most or None, the name there)] of the
     documents that seeds name, empty for none. names are those of the seeds and, after them, of
-    the question, whose row is -1; frequencies has one number for each name."""
+    the question, whose row is -1; frequencies has one number for each name. links are those of the
+    seeds, names of the weight `linked`."""
     cdef size_t i, j, count = len(seeds), at = 0, found = 0
-    cdef size_t most = sum([len(rows) for each in names for _, rows in each])
+    cdef size_t most = sum([len(rows) for each in [*names, *links] for _, rows in each])
     cdef rag_named_seed[3] from_
     cdef rag_named_edge *to = <rag_named_edge *>calloc(most + 1, sizeof(rag_named_edge))
     cdef rag_named_mass *out = <rag_named_mass *>calloc(most + 4, sizeof(rag_named_mass))
@@ -359,8 +392,10 @@ def named_spread(seeds, names, frequencies, uint64_t live):
             from_[i].share, from_[i].document = share, document
         known = iter(frequencies)
         for i, each in enumerate(names):
-            for text, rows in each:
-                weight = rag_named_weight(live, next(known), len(rows))
+            found_links = links[i] if i < <size_t>len(links) else []
+            weights = [rag_named_weight(live, next(known), len(rows)) for _, rows in each]
+            weights += [linked] * len(found_links)
+            for (text, rows), weight in zip([*each, *found_links], weights):
                 for document in rows if weight else ():
                     to[at].seed, to[at].document, to[at].weight = i, document, weight
                     texts.append(text)

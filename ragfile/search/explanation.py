@@ -286,7 +286,7 @@ def _named(
     found: dict[str, float | str] = {"gain": risen.score - fused}
     if (by := risen.lift.by) is not None:
         ids = retrieval.rows.looked_at("ids", [by] if by >= 0 else [], question.notes)
-        found |= {"by": ids.get(by, ""), "name": risen.lift.name}
+        found |= {"by": ids.get(by, ""), "name": risen.lift.shown}
     return fused, found
 
 

@@ -25,6 +25,7 @@ from ragfile.file import (
     stored_columns,
 )
 from ragfile.file.container import Container
+from ragfile.file.link_targets import LinkTargets
 from ragfile.file.passages import Passages
 from ragfile.file.row_set_cache import RowSetCache, filter_key
 from ragfile.file.row_sets import ALL, RowSet, RowSets
@@ -105,9 +106,10 @@ class FileRows(StoredRows):
         self._core: _core.Fusion | None = None
         self._records: _core.Parts | None = None  # of all segments, to read ids
         self._titles: _core.Titles | None = None
-        self._has_titles: bool | None = None
+        self._has_names: bool | None = None
         self._has_sparse: bool | None = None
         self._named_pages: _core.NamedPages | None = None
+        self._link_targets: LinkTargets | None = None
 
     def check_unchanged(self) -> None:
         """Raise ChangedError if the file was overwritten since it was opened."""
@@ -492,11 +494,13 @@ class FileRows(StoredRows):
     # ------------------------------------------------------------------------------------------------ named pages --
 
     @property
-    def has_titles(self) -> bool:
-        """Whether documents have titles that passages can name."""
-        if self._has_titles is None:
-            self._has_titles = any(s.live and s.has("rag.titles") for s in self._segments)
-        return self._has_titles
+    def has_names(self) -> bool:
+        """Whether documents have titles or links, so that passages can name pages."""
+        if self._has_names is None:
+            self._has_names = any(
+                s.live and (s.has("rag.titles") or s.has("graph")) for s in self._segments
+            )
+        return self._has_names
 
     def first_rows(self, rows: Int64s, notes: Notes | None = None) -> Int64s:
         if self.is_elsewhere:
@@ -527,6 +531,19 @@ class FileRows(StoredRows):
         titles = self._all_titles()
         return [titles.matches(text) for text in texts]
 
+    def linked_each(self, rows: Sequence[int], notes: Notes | None = None) -> list[Names]:
+        if self.is_elsewhere:
+            remote_prefetch.chunk_records(self._segments, rows)
+            remote_prefetch.whole(self._segments, "graph", "rag.documents", "rag.ids")
+        return [self.link_targets.from_passage(row) for row in rows]
+
+    @property
+    def link_targets(self) -> LinkTargets:
+        """The documents of the file, found by the targets of links."""
+        if self._link_targets is None:
+            self._link_targets = LinkTargets(self._segments)
+        return self._link_targets
+
     def rarest(self, texts: Sequence[str], notes: Notes | None = None) -> list[int]:
         segments = self.searched("rag.terms")
         if self.is_elsewhere:
@@ -540,8 +557,9 @@ class FileRows(StoredRows):
             texts = [(s.base, s.records, s.texts) for s in self._segments if s.rows]
             lexicons = self.searched("rag.terms").all_lexicons
             self._named_pages = _core.NamedPages(
-                self._all_titles(), self._parts(), texts, lexicons, self.live
-            )
+                self._all_titles(), self._parts(), texts, lexicons, self.live,
+                self.link_targets.from_passage if any(s.has("graph") for s in self._segments) else None,
+            )  # fmt: skip
         return self._named_pages
 
     @property

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 RRF_K = 60
 PARAMETERS = {  # those of a search
     "rrf": {"rrf_k", "sparse"}, "blend": {"alpha", "sparse"},
-    "calibrated": {"w", "evidence", "known", "named", "foreign", "sparse"},
+    "calibrated": {"w", "evidence", "known", "named", "foreign", "linked", "sparse"},
 }  # fmt: skip
 Fused: TypeAlias = "tuple[Int64s, NDArray[np.float64]]"
 

@@ -1,6 +1,6 @@
 """Pages that the best passages of a ranking name rise: spec 6.3.2 has the rule, csrc/fusion/named.c its numbers.
 
-    ranking ─ seeds (passages of the three best documents) ─ titles in their texts ─ masses ─ raised rows ─ new order
+    ranking ─ seeds (passages of the three best documents) ─ titles and links in their texts ─ masses ─ raised rows ─ new order
 
 The rule reads the first rows of the ranking alone, which no search skips. It scores rows that are not among them
 exactly. So an answer does not depend on the number of results, on shards, or on the history of a file.
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from ragfile.search.question import Question
-    from ragfile.search.retriever_fusion import Ranked
+    from ragfile.search.retriever_fusion import Method, Ranked
     from ragfile.search.rows_protocol import SearchedRows, Selection
     from ragfile.types import Floats, Int64s
 
@@ -40,6 +40,14 @@ TitleMatch: TypeAlias = "tuple[int, int, int, int]"
 """A title in a text: its first byte, its end, the first byte of its last word, and the first row of a document."""
 
 
+class _Named(NamedTuple):
+    """What one question's seeds name, and the question; the pages to which the seeds link, with their weight."""
+
+    names: Sequence[Names]
+    links: Sequence[Names]
+    linked: float
+
+
 class Lift(NamedTuple):
     """What the rule adds to a row.
 
@@ -47,12 +55,21 @@ class Lift(NamedTuple):
         mass: From 0 to 1, the share of the largest addition.
         by: The row of the passage that names the page most, -1 for the question, None for a passage that only
             names others.
-        name: The title as it stands there.
+        name: The title or the link, as it stands there.
     """
 
     mass: float
     by: int | None
     name: str
+
+    @property
+    def shown(self) -> str:
+        """The title, or the text of the link."""
+        if not self.name.startswith(("[", "!", "<")):
+            return self.name
+        from ragfile.ingest.document_links import label_of  # which a search does not need
+
+        return label_of(self.name)[1]
 
 
 Lifts: TypeAlias = "dict[int, Lift]"
@@ -61,24 +78,28 @@ Lifts: TypeAlias = "dict[int, Lift]"
 
 def share(base: SearchedRows, question: Question, *, has_words: bool, has_vectors: bool) -> float:
     """Return the share by which named pages rise in the answer to a question, 0 if the rule does not apply."""
-    if not (has_words and question.hops and base.has_titles):
+    if not (has_words and question.hops and base.has_names):
         return 0.0
     if question.without is not None or question.ranks_code or question.queries is not None:
         return 0.0
     if question.weighs:
         return 0.0
-    how = retriever_fusion.method_for(base, question.fusion)
+    how = _method(base, question, has_vectors)
     if has_vectors and how.name != "calibrated":
         return 0.0
-    named = how.named if has_vectors else base.fusion_method.named
-    return STRONG if named and question.hops == TWO_STEPS else named
+    return STRONG if how.named and question.hops == TWO_STEPS else how.named
+
+
+def _method(base: SearchedRows, question: Question, has_vectors: bool) -> Method:
+    return retriever_fusion.method_for(base, question.fusion) if has_vectors else base.fusion_method
 
 
 def ranked(
     base: SearchedRows, question: Question, found: Ranked, vectors: Floats | None, chosen: Selection
 ) -> Ranked:
     """Return all candidates of each text with the pages that its best ones name."""
-    lifts_of_texts = question.notes.lifts = lifts_each(base, question, found)
+    linked = _method(base, question, vectors is not None).linked
+    lifts_of_texts = question.notes.lifts = lifts_each(base, question, found, linked)
     if not any(lifts_of_texts):
         return found
     orders = [
@@ -88,24 +109,36 @@ def ranked(
     return retriever_fusion.in_turn([order.alone() for order in orders])
 
 
-def lifts_each(base: SearchedRows, question: Question, found: Ranked) -> list[Lifts]:
-    """Return the rows of each answer that rise because its best passages name their documents."""
+def lifts_each(base: SearchedRows, question: Question, found: Ranked, linked: float) -> list[Lifts]:
+    """Return the rows of each answer that rise because its best passages name their documents.
+
+    A link counts as a name of the weight `linked`.
+    """
     if (at_once := base.named_pages()) is not None:
         asked = question.texts if question.hops == TWO_STEPS else [None] * len(question.texts)
         return [
-            {row: Lift(mass, by, name) for row, mass, by, name in at_once.lifts(rows, scores, text)}
+            {
+                row: Lift(mass, by, name)
+                for row, mass, by, name in at_once.lifts(rows, scores, text, linked)
+            }
             for rows, scores, text in zip(found.rows, found.scores, asked, strict=True)
         ]
     leads = [_lead(rows) for rows in found.rows]
     documents = _documents_each(base, question, leads)
     seeds = [_core.named_seeds(lead, found.scores[i], documents[i]) for i, lead in enumerate(leads)]
     names = _names_each(base, question, seeds)
+    links = _links_each(base, question, seeds) if linked else [[] for _ in seeds]
     texts = [text for question_names in names for each in question_names for text, _ in each]
-    if not texts:
-        return [{} for _ in leads]
-    rarest = iter(base.rarest(texts, question.notes))
+    rarest = iter(base.rarest(texts, question.notes) if texts else ())
     return [
-        _lifts(base, seeds[i], one, rarest, leads[i].tolist(), documents[i].tolist())
+        _lifts(
+            base,
+            seeds[i],
+            _Named(one, links[i], linked),
+            rarest,
+            leads[i].tolist(),
+            documents[i].tolist(),
+        )
         for i, one in enumerate(names)
     ]
 
@@ -140,14 +173,23 @@ def _names_each(
     return [[next(names) for _ in one] for one in texts]
 
 
+def _links_each(
+    base: SearchedRows, question: Question, seeds: Sequence[Sequence[Seed]]
+) -> list[list[Names]]:
+    """Return the pages to which the seeds of each question link."""
+    rows = list(dict.fromkeys(row for one in seeds for row, *_ in one))
+    known = dict(zip(rows, base.linked_each(rows, question.notes), strict=True))
+    return [[known[row] for row, *_ in one] for one in seeds]
+
+
 def _lifts(
-    base: SearchedRows, seeds: Sequence[Seed], names: Sequence[Names], rarest: Iterator[int],
+    base: SearchedRows, seeds: Sequence[Seed], named: _Named, rarest: Iterator[int],
     rows: Sequence[int], documents: Sequence[int],
 ) -> Lifts:  # fmt: skip
     """Return the rows that rise in one answer, whose first rows and their documents these are."""
-    frequencies = [next(rarest) for each in names for _ in each]
+    frequencies = [next(rarest) for each in named.names for _ in each]
     best = dict(zip(reversed(documents), reversed(rows), strict=True))
-    spread = _core.named_spread(seeds, names, frequencies, base.live)
+    spread = _core.named_spread(seeds, named.names, frequencies, base.live, *named[1:])
     return {
         best.get(document, document): Lift(mass, by, name) for document, mass, by, name in spread
     }

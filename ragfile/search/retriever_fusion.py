@@ -40,6 +40,7 @@ SHARES = (
     "known",
     "named",
     "foreign",
+    "linked",
 )  # of calibrated fusion; the default of foreign is 1, of others 0
 PARAMETER = {
     "calibrated": ("w", TRANSFORMER_WEIGHT),
@@ -58,6 +59,7 @@ class Method(NamedTuple):
         known: How much the share of a question counts that the model knows, 0 for nothing.
         named: The share by which pages rise that the best passages name, 0 for nothing.
         foreign: The largest share that counts as known of a question in another language than the model's.
+        linked: The weight of a link beside that of a name, 0 for nothing.
         sparse: The weight of the sparse retriever beside words and vectors.
     """
 
@@ -67,6 +69,7 @@ class Method(NamedTuple):
     known: float = 0.0
     named: float = 0.0
     foreign: float = 1.0
+    linked: float = 0.0
     sparse: float = 1.0
 
     def weight(self, question: Question, i: int) -> float:

@@ -162,8 +162,8 @@ class SearchedRows(ChunkRows, Protocol):
     # ---------------------------------------------------------------------------------- named pages --
 
     @property
-    def has_titles(self) -> bool:
-        """Whether documents have titles that passages can name."""
+    def has_names(self) -> bool:
+        """Whether documents have titles or links, so that passages can name pages."""
         ...
 
     def first_rows(self, rows: Int64s, notes: Notes) -> Int64s:
@@ -172,6 +172,10 @@ class SearchedRows(ChunkRows, Protocol):
 
     def names_each(self, texts: Sequence[str], notes: Notes) -> list[Names]:
         """Return the titles of live documents that each text names."""
+        ...
+
+    def linked_each(self, rows: Sequence[int], notes: Notes) -> list[Names]:
+        """Return the live documents to which the passage of each row links, by the texts of the links."""
         ...
 
     def rarest(self, texts: Sequence[str], notes: Notes) -> list[int]:

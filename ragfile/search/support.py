@@ -82,7 +82,7 @@ class AskedQuestion:
         """Return (id of the passage that names the hit's page, "" for the question, and the name), if one does."""
         if self._named is None:
             named = {
-                row: (one.by, one.name) for row, one in self.lifts.items() if one.by is not None
+                row: (one.by, one.shown) for row, one in self.lifts.items() if one.by is not None
             }
             known = {*named, *(by for by, _ in named.values() if by >= 0)}
             ids = self.retrieval.rows.looked_at("ids", sorted(known)) if named else {}

@@ -43,6 +43,7 @@ from ragfile.shards.messages import (
     RowRead,
     Score,
     ShardFailure,
+    Targeted,
     Titled,
     Weighed,
 )
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from ragfile.file.link_targets import FoundTarget
     from ragfile.file.row_segment import RowSegment, StoredDocument
     from ragfile.ingest.analysis import Analysis
     from ragfile.records import Hits
@@ -530,9 +532,9 @@ class DatasetRows(StoredRows):
     # ------------------------------------------------------------------------------------------------ named pages --
 
     @property
-    def has_titles(self) -> bool:
-        """Whether documents have titles that passages can name."""
-        return "rag.titles" in self._sections
+    def has_names(self) -> bool:
+        """Whether documents have titles or links, so that passages can name pages."""
+        return "rag.titles" in self._sections or "graph" in self._sections
 
     def first_rows(self, rows: Int64s, notes: Notes | None = None) -> Int64s:
         if (local := self.local) is not None:
@@ -550,6 +552,31 @@ class DatasetRows(StoredRows):
             for all_, some in zip(found, result.value, strict=True):
                 all_ += [(*place, row + base) for *place, row in some]
         return [_core.names_of(*each) for each in zip(texts, found, strict=True)]
+
+    def linked_each(self, rows: Sequence[int], notes: Notes | None = None) -> list[Names]:
+        if (local := self.local) is not None:
+            return local.linked_each(rows)
+        if "graph" not in self._sections:
+            return [[] for _ in rows]
+        links = self.looked_at("links", rows, notes)
+        targets = list(dict.fromkeys(target for row in rows for _, target in links[row]))
+        first = self._first_rows_of(targets, notes) if targets else {}
+        return [
+            [(text, [first[target]]) for text, target in links[row] if target in first]
+            for row in rows
+        ]
+
+    def _first_rows_of(self, targets: Sequence[str], notes: Notes | None) -> dict[str, int]:
+        """Return the first row of the document of each target that leads to one with rows."""
+        _, results = self._results(Targeted(tuple(targets)), notes)
+        best: dict[str, FoundTarget] = {}
+        for result in results:
+            base = self.snapshot.bases[result.shard]
+            for target, found in zip(targets, result.value, strict=True):
+                if found is not None and (target not in best or found.rank < best[target].rank):
+                    row = None if found.row is None else base + found.row
+                    best[target] = found._replace(row=row)
+        return {target: one.row for target, one in best.items() if one.row is not None}
 
     def rarest(self, texts: Sequence[str], notes: Notes | None = None) -> list[int]:
         return [min(each, default=0) for each in self.queries(texts, notes=notes).frequencies()]

@@ -115,7 +115,13 @@ class Titled(NamedTuple):
     texts: tuple[str, ...]
 
 
-Ask = Match | Nearest | Weighed | Score | Pass | Lengths | Counted | RowRead | Titled
+class Targeted(NamedTuple):
+    """Find the documents that the targets of links mean."""
+
+    targets: tuple[str, ...]
+
+
+Ask = Match | Nearest | Weighed | Score | Pass | Lengths | Counted | RowRead | Titled | Targeted
 
 
 class Task(NamedTuple):

@@ -22,6 +22,7 @@ from ragfile.shards.messages import (
     Pass,
     RowRead,
     Score,
+    Targeted,
     Task,
     Titled,
     Weighed,
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from ragfile.shards.snapshot import DatasetSnapshot
     from ragfile.types import Int64s
 
-    Whole = TypeVar("Whole", Lengths, Counted)
+    Whole = TypeVar("Whole", Lengths, Counted, Targeted)
 
 
 UNSIGNED = "unsigned"  # equals no digest
@@ -161,4 +162,5 @@ _PARTS: dict[type[Ask], Callable[[Any, ShardRecord, int, int], Ask | None]] = {
     Lengths: _whole,
     Counted: _whole,
     Titled: _titled,
+    Targeted: _whole,
 }

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ragfile.search.retriever_fusion import Ranked
     from ragfile.types import Float32s, Metadata
 
-    Placeholder: TypeAlias = tuple[bytes, int] | Standing | Float32s | Metadata | str
+    Placeholder: TypeAlias = tuple[bytes, int] | Standing | Float32s | Metadata | str | list[object]
 
 
 def read(ranked: Ranked, found: list[Hits], known: Mapping[int, Hit]) -> None:
@@ -40,7 +40,7 @@ def missing(what: str, row: int, dim: int) -> Placeholder:
     key = b"\xff", row
     placeholders: dict[str, Placeholder] = {
         "keys": key, "standings": Standing(key, row, row), "vectors": np.zeros(dim, np.float32),
-        "metadata": {}, "contents": "", "passages": "", "ids": "",
+        "metadata": {}, "contents": "", "passages": "", "ids": "", "links": [],
     }  # fmt: skip
     return placeholders[what]
 

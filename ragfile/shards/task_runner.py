@@ -20,6 +20,7 @@ from ragfile.shards.messages import (
     Score,
     ShardFailure,
     ShardResult,
+    Targeted,
     Task,
     Titled,
     Weighed,
@@ -139,6 +140,11 @@ def _titled(shard: Shard, ask: Titled) -> Value:
     return shard.rows.title_matches(ask.texts), []
 
 
+def _targeted(shard: Shard, ask: Targeted) -> Value:
+    targets = shard.rows.link_targets
+    return [targets.best(target) for target in ask.targets], []
+
+
 _RUNS: dict[type[Ask], Callable[[Shard, Any], Value]] = {
     Match: _match,
     Nearest: _nearest,
@@ -149,4 +155,5 @@ _RUNS: dict[type[Ask], Callable[[Shard, Any], Value]] = {
     Lengths: _lengths,
     Counted: _counted,
     Titled: _titled,
+    Targeted: _targeted,
 }

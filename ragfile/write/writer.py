@@ -23,6 +23,7 @@ from ragfile.file.config import (
     EVIDENCE,
     FOREIGN,
     KNOWN,
+    LINKED,
     METRICS,
     NAMED,
     STATIC_WEIGHT,
@@ -62,7 +63,8 @@ def fusion_record(embedder: Embedder | None) -> dict[str, Any]:
         known = {"known": KNOWN}
         if embedder.path == DEFAULT_MODEL:  # which is English
             known["foreign"] = FOREIGN
-    return {"method": "calibrated", "w": weight, "evidence": EVIDENCE, "named": NAMED, **known}
+    names = {"named": NAMED, "linked": LINKED}
+    return {"method": "calibrated", "w": weight, "evidence": EVIDENCE, **names, **known}
 
 
 class Writer(Transaction):

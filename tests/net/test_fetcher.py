@@ -254,6 +254,24 @@ def test_old_files_and_texts_are_fetched_whole(tmp_path):
         assert ragfile.verify(server.url("old"))[0] == ragfile.verify(server.url("text"))[0] == []
 
 
+def test_links_in_passages_are_followed_from_afar(tmp_path):
+    path, rng = str(tmp_path / "linked"), np.random.default_rng(3)
+    with ragfile.create(path) as w:
+        for n in range(400):
+            text = " ".join(rng.choice(WORDS[:90], size=30))
+            links = f"[there]({(n * 7) % 400}.md) and [[{(n * 11) % 400}]]"
+            w.add_documents([{"id": f"notes/{n}.md", "text": f"{text} {links}"}])
+    with (
+        RangeServer({"linked": _bytes(path)}) as server,
+        ragfile.open(path) as local,
+        ragfile.open(server.url("linked")) as far,
+    ):
+        for question in ("w3 w9", "w17 w40 w2", "w66"):
+            found = local.search(question, 20)
+            assert far.search(question, 20) == found
+            assert found != local.search(question, 20, hops=0)
+
+
 # ---------------------------------------------------------------------------------------------------------- requests --
 
 

@@ -7,7 +7,7 @@ from oracles.evidence import falling_exp, natural_log
 
 from ragfile import _core
 
-LEAD, SEEDS, WORDS, PAGES, NAMES, TEXT = 12, 3, 10, 4, 64, 16384
+LEAD, SEEDS, WORDS, PAGES, NAMES, TEXT, LINKS = 12, 3, 10, 4, 64, 16384, 64
 
 
 def words(text):
@@ -27,7 +27,8 @@ def titles(text):
 class Pages:
     """The live chunks of a file with one segment, and the titles of its documents."""
 
-    def __init__(self, rf):
+    def __init__(self, rf, linked=0.25):
+        self.linked, self.links = linked, {}
         self.rf, self.lexicon = rf, rf.rows.lexicon
         self.first, self.chunks, self.known, self.named = {}, {}, [], {}
         for row in rf.live_rows().tolist():
@@ -68,6 +69,22 @@ class Pages:
             at += step
         return found
 
+    def named_in(self, key):
+        """{document: weight} that a passage names, by titles and links."""
+        chunk = self.chunks[key]
+        found = self.names(chunk.content)
+        if chunk.doc_id not in self.links:
+            self.links[chunk.doc_id] = self.rf.links(chunk.doc_id)
+        inside = [
+            one
+            for one in self.links[chunk.doc_id]
+            if chunk.start <= one.start and one.end <= chunk.end
+        ]
+        for link in inside[:LINKS] if self.linked else ():
+            if link.document in self.first:
+                found[link.document] = max(found.get(link.document, 0.0), self.linked)
+        return found
+
     def masses(self, ranked, question, hops):
         """{document: mass}; ranked is [((document, index), score)]."""
         top, best = ranked[0][1] if ranked else 0.0, {}
@@ -81,7 +98,7 @@ class Pages:
             held[name] = held.get(name, 0.0) + weight / sum(asked.values())
         found, names_any = dict(held), bool(asked)
         for name, (key, _) in best.items():
-            others = {k: w for k, w in self.names(self.chunks[key].content).items() if k != name}
+            others = {k: w for k, w in self.named_in(key).items() if k != name}
             names_any |= bool(others)
             for other, weight in others.items():
                 found[other] = found.get(other, 0.0) + held[name] * (weight / sum(others.values()))

@@ -5,6 +5,7 @@ import random
 import pytest
 from oracles.named import Pages
 from oracles.search_cases import Hashed
+from shards.collections import OneByOne
 
 import ragfile
 from ragfile import _core, dataset
@@ -32,8 +33,15 @@ def text(rng):
     names = [
         f"{rng.choice(NOUNS)}{rng.choice([' ', ', ', '. '])}{rng.choice(NOUNS)}" for _ in range(4)
     ]
-    found = rng.choices(PLAIN + names, k=rng.randint(1, 30))
+    links = [link(rng) for _ in range(3)]
+    found = rng.choices(PLAIN + names + links, k=rng.randint(1, 30))
     return " ".join(found)
+
+
+def link(rng):
+    number = rng.randrange(60)
+    return rng.choice([f"[{rng.choice(PLAIN)}](d{number:03}.md)", f"[[d{number:03}|that]]", f"[[Also {number}]]",
+                       f"[x](/folder/d{number:03})", "[none](nowhere.md)"])  # fmt: skip
 
 
 def document(rng, number):
@@ -41,7 +49,9 @@ def document(rng, number):
     metadata = {"year": 2000 + number % 9}
     if rng.random() < 0.9:
         metadata["title"] = title(rng)
-    return {"id": f"d{number:03}", "text": parts, "metadata": metadata}
+    if rng.random() < 0.3:
+        metadata["aliases"] = [f"also {rng.randrange(60)}"]
+    return {"id": f"d{number:03}.md", "text": parts, "metadata": metadata}
 
 
 def create(path, documents, **options):
@@ -87,7 +97,7 @@ def history(rng, path):
         gone = [n for n in rng.sample(range(60), 4) if n in left and n not in changed]
         with ragfile.edit(path, embedder=Hashed()) as w:
             w.upsert(list(changed.values()))
-            w.delete([f"d{n:03}" for n in gone])
+            w.delete([f"d{n:03}.md" for n in gone])
         left = {n: one for n, one in {**left, **changed}.items() if n not in gone}
     return [left[n] for n in sorted(left)]
 
@@ -112,6 +122,24 @@ def test_edits_compaction_shards_and_layers_change_no_answer(tmp_path, seed):
         for source in (edited, compacted, tmp_path / "set", [below, above]):
             with ragfile.open(source, embedder=Hashed()) as rf:
                 assert answers(rf, **options) == expected, (source, options)
+        with ragfile.open(tmp_path / "set", embedder=Hashed(), executor=OneByOne()) as rf:
+            assert answers(rf, **options) == expected, options
+
+
+def test_links_in_passages_raise_pages(tmp_path):
+    rng = random.Random(4)
+    path = create(tmp_path / "a.ragfile", [document(rng, n) for n in range(60)])
+    with ragfile.open(path, embedder=Hashed()) as rf:
+        off = ("calibrated", {"linked": 0, "named": SHARE})
+        assert answers(rf, fusion=off) != answers(
+            rf, fusion=("calibrated", {"linked": 0.25, "named": SHARE})
+        )
+        pages = Pages(rf, linked=0)
+        for question in QUESTIONS:
+            found = rf.search(question, k=9, fusion=off, cache=False)
+            assert [(hit.id, hit.score) for hit in found] == pages.answer(
+                question, 1, SHARE, fusion=off
+            )[:9]
 
 
 def test_a_batch_answers_as_single_questions_do(tmp_path):
@@ -195,6 +223,21 @@ def test_a_hit_and_its_explanation_tell_who_named_it(four):
         assert rf.explain(question, "jane#0", hops=0).named == {}
         asked = rf.explain("where was Jane Doe", "jane#0", hops=2)
         assert (asked.named["by"], asked.named["name"]) == ("", "Jane Doe")
+
+
+def test_a_hit_tells_the_link_that_raised_it(tmp_path):
+    notes = [
+        {"id": "a.md", "text": "# Ashes\n\nThe film Ashes was directed by [her](people/jane.md)."},
+        {"id": "people/jane.md", "text": "Their father taught music near the coast."},
+        {"id": "town.md", "text": "A small town has a film festival."},
+    ]
+    path = create(tmp_path / "notes.ragfile", notes, embedder="default")
+    with ragfile.open(path) as rf:
+        question = "who directed the film Ashes"
+        hits = {hit.doc_id: hit for hit in rf.search(question)}
+        assert hits["people/jane.md"].named_by == ("a.md#0", "her")
+        assert rf.explain(question, "people/jane.md#0").named["name"] == "her"
+        assert hits["people/jane.md"].score > rf.search(question, hops=0)[-1].score
 
 
 def test_titles_have_the_keys_of_their_words():

@@ -144,7 +144,7 @@ def test_a_file_records_the_weight_of_its_kind_of_model(tmp_path, is_static, w):
     with ragfile.create(tmp_path / "kb", embedder=embedder) as writer:
         writer.add([{"doc_id": "a", "chunk_index": 0, "content": "x"}])
     with ragfile.open(tmp_path / "kb", embedder=embedder) as rf:
-        recorded = {"method": "calibrated", "w": w, "evidence": 0.05, "named": 0.5}
+        recorded = {"method": "calibrated", "w": w, "evidence": 0.05, "named": 0.5, "linked": 0.25}
         assert rf.file.config["fusion"] == recorded
 
 

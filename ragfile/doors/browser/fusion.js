@@ -3,7 +3,7 @@ up the scores. */
 
 import { ArgumentError } from "./errors.js";
 
-const PARAMETERS = { rrf: ["rrf_k"], blend: ["alpha"], calibrated: ["evidence", "foreign", "known", "named", "w"] };
+const PARAMETERS = { rrf: ["rrf_k"], blend: ["alpha"], calibrated: ["evidence", "foreign", "known", "linked", "named", "w"] };
 const RRF_K = 60;
 
 /** [method, parameters]: the caller's choice before the file's. */
@@ -20,7 +20,7 @@ export function methodOf(chosen, recorded) {
       `fusion ${method} has no parameter '${unknown}', only ${PARAMETERS[method].join(" and ")}`,
     );
   const params = { ...recorded, ...given };
-  for (const share of ["evidence", "known", "named", "foreign"])
+  for (const share of ["evidence", "known", "named", "foreign", "linked"])
     if (!(params[share] === undefined || (params[share] >= 0 && params[share] <= 1)))
       throw new ArgumentError(`${share} must be between 0 and 1, not ${params[share]}`);
   return [method, params];

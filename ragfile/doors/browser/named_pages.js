@@ -16,7 +16,12 @@ export async function withNamed(question, ranked, { text, vector = null, share, 
   const texts = await file.textsOf(lead.seeds.map(({ row }) => row));
   if (hops === 2) texts.push(text);
   const names = [];
-  for (const [seed, one] of texts.entries()) names.push(...(await namesIn(file, one, seed)));
+  for (const [seed, one] of texts.entries()) {
+    names.push(...(await namesIn(file, one, seed)));
+    const row = question.linked ? lead.seeds[seed]?.row : undefined;
+    for (const document of row === undefined ? [] : await file.links.fromPassage(row))
+      names.push({ seed, documents: [document], weight: question.linked });
+  }
   const masses = names.length ? await massesOf(file, lead, names) : new Map();
   if (!masses.size) return ranked;
   const there = new Set(ranked.rows);
@@ -78,7 +83,7 @@ function seedsOf(file, ranked) {
   });
 }
 
-/** The names in a text: {seed, name, documents}. */
+/** The names in a text: {seed, name, documents}, whose weight follows. */
 async function namesIn(file, text, seed) {
   const { core } = file;
   const { rules } = await file.lexical();
@@ -104,12 +109,12 @@ async function namesIn(file, text, seed) {
 /** The mass of each row that rises. */
 async function massesOf(file, { rows, documents, seeds }, names) {
   const { core } = file;
-  const rarest = await file.rarest(names.map(({ name }) => name));
-  const weights = names.map((one, i) =>
-    core.exports.named_weight(file.length, rarest[i], one.documents.length),
-  );
-  const edges = names.flatMap(({ seed, documents: to }, i) =>
-    weights[i] > 0 ? to.map((document) => ({ seed, document, weight: weights[i] })) : [],
+  const titles = names.filter(({ weight }) => weight === undefined); // others are links
+  const rarest = titles.length ? await file.rarest(titles.map(({ name }) => name)) : [];
+  for (const [i, one] of titles.entries())
+    one.weight = core.exports.named_weight(file.length, rarest[i], one.documents.length);
+  const edges = names.flatMap(({ seed, documents: to, weight }) =>
+    weight > 0 ? to.map((document) => ({ seed, document, weight })) : [],
   );
   const [n, m] = [seeds.length, edges.length];
   const sizes = [8 * n, 8 * n, 4 * m, 8 * m, 8 * m, 8 * (n + m), 8 * (n + m), 4];

@@ -6,6 +6,7 @@ import { analysisOf } from "./analysis.js";
 import { configOf, isObject, METRICS, parsed } from "./config.js";
 import { Core } from "./core.js";
 import { ArgumentError, CorruptError, FormatError, RagfileError } from "./errors.js";
+import { Links } from "./links.js";
 import { foreseen } from "./prefetch.js";
 import { restored } from "./originals.js";
 import { needsOf } from "./section_needs.js";
@@ -42,6 +43,7 @@ export class Archive {
     this.name = source.name;
     this.options = options;
     this.fields = new Map();
+    this.links = new Links(this);
   }
 
   async close() {

@@ -182,10 +182,11 @@ export class Question {
     const { file, hops } = this;
     const [method, params] = this.fusion;
     const isOther = isHybrid ? method !== "calibrated" : false;
-    if (!hops || isOther || !file.hasLive("rag.titles") || (this.options.similarTo ?? null) !== null)
-      return 0;
-    const share = (isHybrid ? params : (file.config.fusion ?? {})).named ?? 0;
-    return share && hops === 2 ? 1 : share;
+    const hasNames = file.hasLive("rag.titles") || file.hasLive("graph");
+    if (!hops || isOther || !hasNames || (this.options.similarTo ?? null) !== null) return 0;
+    const { named = 0, linked = 0 } = isHybrid ? params : (file.config.fusion ?? {});
+    this.linked = linked;
+    return named && hops === 2 ? 1 : named;
   }
 
   async byOne({ text, vector, hasWords }, depth) {

@@ -65,7 +65,35 @@ def files(tmp_path_factory):
     half = make(folder / "half.ragfile", embedder="default", precision=16)
     words = make(folder / "words.ragfile")
     code = source_code(folder / "code.ragfile")
-    return {"several": several, "half": half, "words": words, "mixed": mixed(folder), "code": code}
+    return {"several": several, "half": half, "words": words, "mixed": mixed(folder), "code": code,
+            "linked": linked(folder)}  # fmt: skip
+
+
+def linked(folder):
+    """A file of notes in two segments whose passages link to others by paths, names and aliases."""
+    path, rng = folder / "linked.ragfile", random.Random(6)
+    notes = [
+        one | {
+            "id": f"{rng.choice(['', 'a/', 'A/b/'])}{name}.md",
+            "text": " ".join(link(rng) if rng.random() < 0.05 else word for word in one["text"].split(" ")),
+            "metadata": one["metadata"] | {"aliases": [f"Alias {rng.randrange(9)}"]},
+        }
+        for name, one in zip([*(["Größe", "été", "v1.2", ".drain"]), *map(str, range(56))], documents(6, 60), strict=True)
+    ]  # fmt: skip
+    with ragfile.create(
+        path, embedder="default", chunking=ragfile.Policy(size=300, overlap=50)
+    ) as w:
+        w.add_documents(notes[:40])
+    with ragfile.edit(path) as w:
+        w.add_documents(notes[40:])
+        w.delete([one["id"] for one in notes[:40:9]])
+    return path
+
+
+def link(rng):
+    number = rng.randrange(60)
+    return rng.choice([f"[[{number}]]", f"[[A/b/{number}|that]]", f"[[alias {number % 9}]]", "[[größe]]", "[[.drain]]",
+                       f"[x](/other/{number})", f"[y](../{number}.html)", f"[z](a/{number})", "[v](v1.2.md)"])  # fmt: skip
 
 
 def source_code(path):
@@ -151,7 +179,7 @@ def expected(hits):
 
 
 @pytest.mark.filterwarnings("ignore::ragfile.errors.FilterWarning")
-@pytest.mark.parametrize("name", ["several", "half", "words", "mixed", "code"])
+@pytest.mark.parametrize("name", ["several", "half", "words", "mixed", "code", "linked"])
 def test_searches_give_the_same_passages_and_score_bits(files, name):
     rng = random.Random(name)
     with ragfile.open(files[name]) as rf, Reader(files[name]) as there:
