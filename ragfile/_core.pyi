@@ -854,7 +854,7 @@ class TitleTable:
 class Titles:
     def __init__(
         self, segments: Sequence[tuple[TitleTable, Records, _Words | None, int]], *,
-        strip_accents: bool = False,
+        strip_accents: bool = False, filters: bool = True,
     ) -> None: ...  # fmt: skip
     def matches(self, text: str) -> list[_TitleMatch]: ...
     def names(self, text: str) -> _Names: ...

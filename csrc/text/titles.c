@@ -4,7 +4,10 @@
  *   0     u64 key of each title, ascending       8 n   u32 document of each
  *
  * The upper half of a key is of the first word, the lower half of all words. So a word that begins
- * no title costs one binary search, and only the others are tried with the words after them. */
+ * no title costs one binary search, and only the others are tried with the words after them.
+ *
+ * A filter, made when a file is first asked, answers most of these searches: a Bloom filter of
+ * first words and of whole titles, with 16 bits for each title. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +19,7 @@
 #include "shared/bytes.h"
 #include "shared/fail.h"
 #include "shared/utf8.h"
+#include "text/ascii_words.h"
 
 enum { ENTRY = 12, TITLE_SIZE = 2000 };
 static const uint64_t UPPER = 0xFFFFFFFF00000000u;
@@ -110,51 +114,184 @@ static bool begins_name(const uint8_t *raw, const struct rag_word *word) {
     return size > word->size || memcmp(raw, word->bytes, size) != 0;
 }
 
+/* Make room for a word of this size and return where its bytes go, or NULL. */
+static inline uint8_t *add_word(struct words *w, size_t size, size_t from, size_t to, bool begins) {
+    if ((w->count == w->room && !rag_grow(&w->all, &w->room, w->count + 1, sizeof *w->all)) ||
+        (w->size + size >= w->joined_room &&
+         !rag_grow(&w->joined, &w->joined_room, w->size + size + 1, 1))) {
+        w->is_short_of_memory = true;
+        return NULL;
+    }
+    if (w->count) w->joined[w->size++] = ' ';
+    uint8_t *bytes = w->joined + w->size;
+    w->all[w->count++] = (struct word){(uint32_t)from, (uint32_t)to, (uint32_t)w->size,
+                                       (uint32_t)(w->size + size), begins};
+    w->size += size;
+    return bytes;
+}
+
 static void take_word(void *context, const struct rag_word *word) {
     struct words *w = context;
     if (word->kind != RAG_WORD_PART || w->count == w->most) return;
-    if (!rag_grow(&w->all, &w->room, w->count + 1, sizeof *w->all) ||
-        !rag_grow(&w->joined, &w->joined_room, w->size + word->size + 1, 1)) {
-        w->is_short_of_memory = true;
-        return;
-    }
-    if (w->count) w->joined[w->size++] = ' ';
-    memcpy(w->joined + w->size, word->bytes, word->size);
     const size_t from = w->run + word->from;
-    w->all[w->count++] =
-        (struct word){(uint32_t)from, (uint32_t)(w->run + word->to), (uint32_t)w->size,
-                      (uint32_t)(w->size + word->size), begins_name(w->text + from, word)};
-    w->size += word->size;
+    uint8_t *bytes =
+        add_word(w, word->size, from, w->run + word->to, begins_name(w->text + from, word));
+    if (bytes) memcpy(bytes, word->bytes, word->size);
 }
 
-enum { IS_SPACE = 1, MAY_BEGIN = 2 };
+/* --------------------------------------------------------------------------------------- filter */
 
-/* What a byte is before its word is read: a space, or the first byte of a word that may begin with
- * a capital or a digit. */
-static inline unsigned kind_of(uint8_t byte) {
-    const unsigned is_space = byte == ' ' || byte == '\n' || byte == '\t';
-    const unsigned begins =
-        (unsigned)(byte - '0') < 10u || (unsigned)(byte - 'A') < 26u || byte >= 0x80;
-    return is_space * IS_SPACE | begins * MAY_BEGIN;
+enum { FILTER_BITS = 16, FILTER_LEAST = 6, FILTER_MOST = 23 }; /* a title; 2^6 to 2^23 of them */
+
+struct rag_title_filter {
+    unsigned shift; /* of a hash, to a bit */
+    uint64_t bits[];
+};
+
+/* The bit of a first word is its hash's upper bits; the bit of a title mixes the whole key. */
+static uint64_t title_bits(uint64_t key) { return key * 0x9E3779B97F4A7C15u; }
+
+static bool filter_has(const struct rag_title_filter *filter, uint64_t bits) {
+    const uint64_t bit = bits >> filter->shift;
+    return filter->bits[bit / 64] >> bit % 64 & 1;
 }
 
-/* Read the next run of bytes without a space: no word crosses a space. With is_at_name, runs that
- * no name can begin in are left out; else so many runs are read. Return whether there is a run. */
-static bool read_runs(struct words *w, bool is_at_name, size_t runs) {
-    const uint8_t *text = w->text;
-    size_t at = w->next, end = at;
-    while (end < w->text_size && runs) {
-        unsigned kinds = 0, kind = 0;
-        while (end < w->text_size && kind_of(text[end]) == IS_SPACE) end++;
-        if (is_at_name) at = end;
-        for (; end < w->text_size && (kind = kind_of(text[end])) != IS_SPACE; end++) kinds |= kind;
-        runs -= !is_at_name || kinds;
+static void filter_set(struct rag_title_filter *filter, uint64_t bits) {
+    const uint64_t bit = bits >> filter->shift;
+    filter->bits[bit / 64] |= (uint64_t)1 << bit % 64;
+}
+
+static enum rag_status check_titles(const struct rag_title_part *parts, size_t part_count,
+                                    struct rag_fault *fault) {
+    enum rag_status status = RAG_OK;
+    for (size_t p = 0; p < part_count; p++) {
+        const struct rag_guard *guard = &parts[p].titles->guard;
+        const enum rag_status one = rag_guard_check(guard, 0, guard->size, fault);
+        if (one) status = one;
+        if (one && one != RAG_SOURCE) return one;
     }
-    if (runs && is_at_name) at = end;
-    w->run = at;
-    w->next = end;
-    if (at < end) rag_analyze(text + at, end - at, w->rules, take_word, w);
-    return at < end;
+    return status;
+}
+
+enum rag_status rag_title_filter_new(const struct rag_title_part *parts, size_t part_count,
+                                     struct rag_title_filter **filter, struct rag_fault *fault) {
+    uint64_t titles = 0;
+    unsigned width = FILTER_LEAST;
+    *filter = NULL;
+    const enum rag_status status = check_titles(parts, part_count, fault);
+    if (status) return status;
+    for (size_t p = 0; p < part_count; p++) titles += parts[p].titles->count;
+    while (width < FILTER_MOST && (uint64_t)1 << width < titles * FILTER_BITS) width++;
+    struct rag_title_filter *made = calloc(1, sizeof *made + ((size_t)1 << (width - 3)));
+    if (!made) return rag_fail(fault, RAG_MEMORY, 0, "no memory for titles");
+    made->shift = 64 - width;
+    for (size_t p = 0; p < part_count; p++) {
+        for (uint64_t i = 0; i < parts[p].titles->count; i++) {
+            filter_set(made, key_at(parts[p].titles, i) & UPPER);
+            filter_set(made, title_bits(key_at(parts[p].titles, i)));
+        }
+    }
+    *filter = made;
+    return RAG_OK;
+}
+
+void rag_title_filter_free(struct rag_title_filter *filter) { free(filter); }
+
+/* --------------------------------------------------------------------------------- runs of words */
+
+enum { IS_SPACE = 1, MAY_BEGIN = 2, IS_WIDE = 4, PLAIN_MAX = 63 };
+
+/* What a byte is before its word is read: a space, the first byte of a word that may begin with a
+ * capital or a digit, or a byte of another script. */
+#define S IS_SPACE
+#define B MAY_BEGIN
+#define WIDE_8 W, W, W, W, W, W, W, W
+#define W (MAY_BEGIN | IS_WIDE)
+/* clang-format off */
+static const uint8_t kind_of[256] = {
+    0, 0, 0, 0, 0, 0, 0, 0, 0, S, S, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    S, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    B, B, B, B, B, B, B, B, B, B, 0, 0, 0, 0, 0, 0,
+    0, B, B, B, B, B, B, B, B, B, B, B, B, B, B, B,
+    B, B, B, B, B, B, B, B, B, B, B, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0,
+    WIDE_8, WIDE_8, WIDE_8, WIDE_8, WIDE_8, WIDE_8, WIDE_8, WIDE_8,
+    WIDE_8, WIDE_8, WIDE_8, WIDE_8, WIDE_8, WIDE_8, WIDE_8, WIDE_8,
+};
+/* clang-format on */
+#undef S
+#undef B
+#undef W
+#undef WIDE_8
+
+/* Return the end of the run without a space that begins at `at`; *kinds has what its bytes are. */
+static size_t end_of_bytes(const struct words *w, size_t at, unsigned *kinds) {
+    *kinds = 0;
+    for (unsigned kind; at < w->text_size; at++) {
+        if ((kind = kind_of[w->text[at]]) == IS_SPACE) break;
+        *kinds |= kind;
+    }
+    return at;
+}
+
+static size_t end_of_spaces(const struct words *w, size_t at) {
+    while (at < w->text_size && kind_of[w->text[at]] == IS_SPACE) at++;
+    return at;
+}
+
+/* Add a stretch of ASCII letters and digits as the word that it is. */
+static inline void add_stretch(struct words *w, size_t from, size_t to) {
+    const uint8_t *text = w->text;
+    uint8_t *bytes = add_word(w, to - from, from, to, text[from] <= 'Z');
+    for (size_t i = from; bytes && i < to; i++) *bytes++ = ascii_word[text[i]];
+}
+
+/* Return whether the byte after a stretch may join it to the next one: as an apostrophe, or as a
+ * dot of an acronym. */
+static inline bool may_join(const uint8_t *text, size_t at, size_t to, size_t size) {
+    if (at + 1 >= to || !ascii_word[text[at + 1]]) return false;
+    return text[at] == '\'' || (text[at] == '.' && size == 1);
+}
+
+/* Add the words of a run of ASCII, in which each stretch of letters and digits is a part (analyze.c).
+ * If one is too long or may be joined to the next, add nothing and return false. */
+static bool add_plain(struct words *w, size_t from, size_t to) {
+    const size_t count = w->count, size = w->size;
+    for (size_t at = from; at < to; at++) {
+        const size_t first = at;
+        while (at < to && ascii_word[w->text[at]]) at++;
+        if (at == first) continue;
+        if (at - first > PLAIN_MAX || may_join(w->text, at, to, at - first)) {
+            w->count = count;
+            w->size = size;
+            return false;
+        }
+        add_stretch(w, first, at);
+    }
+    return true;
+}
+
+/* Read the words of a run, which no word crosses. */
+static void read_run(struct words *w, size_t from, size_t to, unsigned kinds) {
+    w->run = from;
+    w->next = to;
+    if (kinds & IS_WIDE || !add_plain(w, from, to))
+        rag_analyze(w->text + from, to - from, w->rules, take_word, w);
+}
+
+/* Read the next run, or the next in which a title may begin. Return whether there is one. */
+static bool read_next(struct words *w, bool is_at_name) {
+    while (w->next < w->text_size) {
+        unsigned kinds;
+        const size_t from = end_of_spaces(w, w->next), to = end_of_bytes(w, from, &kinds);
+        w->next = to;
+        if (from == to || (is_at_name && !(kinds & MAY_BEGIN))) continue;
+        read_run(w, from, to, kinds);
+        return true;
+    }
+    return false;
 }
 
 static void close_words(struct words *w) {
@@ -256,10 +393,15 @@ enum rag_status rag_title_list_write(struct rag_title_list *list, rag_write *wri
 /* ------------------------------------------------------------------------------------- matching */
 
 struct matching {
+    const struct rag_title_filter *filter; /* or NULL */
     struct words *words;
     struct rag_title_match *all;
     size_t count, room;
 };
+
+static bool may_have(const struct matching *m, uint64_t bits) {
+    return !m->filter || filter_has(m->filter, bits);
+}
 
 static bool is_live(const uint64_t *live, uint64_t row) {
     return !live || (live[row / 64] >> row % 64 & 1);
@@ -303,32 +445,23 @@ static enum rag_status match_word(struct matching *m, const struct rag_title_par
                                   size_t word, uint64_t hash, struct rag_fault *fault) {
     struct words *w = m->words;
     const struct rag_titles *t = part->titles;
-    const uint64_t first = lower_bound(t, 0, t->count, hash & UPPER);
-    if (first == t->count || (key_at(t, first) & UPPER) != (hash & UPPER)) return RAG_OK;
-    const uint64_t end = end_of_run(t, first, hash);
-    while (w->count < word + RAG_TITLE_WORDS &&
-           read_runs(w, false, word + RAG_TITLE_WORDS - w->count)) {
+    uint64_t first = 0, end = t->count;
+    if (!m->filter) {
+        first = lower_bound(t, 0, t->count, hash & UPPER);
+        if (first == t->count || (key_at(t, first) & UPPER) != (hash & UPPER)) return RAG_OK;
+        end = end_of_run(t, first, hash);
+    }
+    while (w->count < word + RAG_TITLE_WORDS && read_next(w, false)) {
     }
     enum rag_status status = RAG_OK;
     for (size_t n = 1; n <= RAG_TITLE_WORDS && word + n <= w->count && !status; n++) {
         const uint64_t key = key_of(hash, n == 1 ? hash : hash_words(w, word, n));
+        if (!may_have(m, title_bits(key))) continue;
         const uint64_t at = lower_bound(t, first, end, key);
         const struct word *last = &w->all[word + n - 1];
         const struct rag_title_match match = {w->all[word].from, last->to, last->from, 0};
         if (at < end && key_at(t, at) == key)
             status = add_documents(m, part, at, key, match, fault);
-    }
-    return status;
-}
-
-static enum rag_status check_titles(const struct rag_title_part *parts, size_t part_count,
-                                    struct rag_fault *fault) {
-    enum rag_status status = RAG_OK;
-    for (size_t p = 0; p < part_count; p++) {
-        const struct rag_guard *guard = &parts[p].titles->guard;
-        const enum rag_status one = rag_guard_check(guard, 0, guard->size, fault);
-        if (one) status = one;
-        if (one && one != RAG_SOURCE) return one;
     }
     return status;
 }
@@ -343,25 +476,26 @@ static enum rag_status match_words(struct matching *m, const struct rag_title_pa
         for (; done < w->count && !status; done++) {
             if (!w->all[done].begins) continue;
             const uint64_t hash = hash_words(w, done, 1);
+            if (!may_have(m, hash & UPPER)) continue;
             for (size_t p = 0; p < part_count && !status; p++)
                 status = match_word(m, &parts[p], done, hash, fault);
         }
-    } while (!status && read_runs(w, true, 1));
+    } while (!status && read_next(w, true));
     return status;
 }
 
 enum rag_status rag_titles_match(const struct rag_title_part *parts, size_t part_count,
-                                 const uint8_t *text, size_t size, unsigned rules,
-                                 struct rag_title_match **found, size_t *count,
-                                 struct rag_fault *fault) {
+                                 const struct rag_title_filter *filter, const uint8_t *text,
+                                 size_t size, unsigned rules, struct rag_title_match **found,
+                                 size_t *count, struct rag_fault *fault) {
     if (size > RAG_TITLE_TEXT) {
         size = RAG_TITLE_TEXT;
         while (size && utf8_tail(text[size])) size--;
     }
     struct words w = {.text = text, .text_size = size, .most = SIZE_MAX};
-    struct matching m = {.words = &w};
+    struct matching m = {.filter = filter, .words = &w};
     w.rules = rules & ~(unsigned)RAG_PIECES;
-    enum rag_status status = check_titles(parts, part_count, fault);
+    enum rag_status status = filter ? RAG_OK : check_titles(parts, part_count, fault);
     if (!status) status = match_words(&m, parts, part_count, fault);
     if (!status && w.is_short_of_memory)
         status = rag_fail(fault, RAG_MEMORY, 0, "no memory for names");

@@ -88,14 +88,16 @@ cdef class TitleTable:
 
 cdef class Titles:
     """The titles of all segments of a file: (TitleTable, Records, live words or None, first row) of
-    each. Each text is matched against all of them."""
+    each. Each text is matched against all of them. Without `filters`, each word is looked up."""
 
     cdef rag_title_part *parts
+    cdef rag_title_filter *filter
     cdef size_t count
     cdef list owners
     cdef unsigned rules
 
-    def __cinit__(self, segments, *, bint strip_accents=False):
+    def __cinit__(self, segments, *, bint strip_accents=False, bint filters=True):
+        cdef rag_fault fault
         cdef TitleTable table
         cdef const uint64_t[::1] live
         self.owners, self.rules = [], RAG_STRIP_ACCENTS if strip_accents else 0
@@ -113,8 +115,11 @@ cdef class Titles:
                 self.parts[self.count].live = &live[0] if live.shape[0] else NULL
             self.owners.append((table, records, words))
             self.count += 1
+        if filters:
+            check(rag_title_filter_new(self.parts, self.count, &self.filter, &fault), &fault)
 
     def __dealloc__(self):
+        rag_title_filter_free(self.filter)
         free(self.parts)
 
     cdef rag_title_match *found_in(self, bytes raw, size_t *count) except? NULL:
@@ -125,8 +130,8 @@ cdef class Titles:
         cdef const uint8_t *at = raw
         cdef size_t size = len(raw)
         with nogil:
-            status = rag_titles_match(self.parts, self.count, at, size, self.rules, &found, count,
-                                      &fault)
+            status = rag_titles_match(self.parts, self.count, self.filter, at, size, self.rules,
+                                      &found, count, &fault)
         check(status, &fault)
         return found
 

@@ -3,7 +3,7 @@
 import random
 
 import pytest
-from oracles.named import Pages
+from oracles.named import PAGES, WORDS, Pages, titles, words
 from oracles.search_cases import Hashed
 from shards.collections import OneByOne
 
@@ -248,3 +248,52 @@ def test_titles_have_the_keys_of_their_words():
         assert _core.title_keys(none) == []
     assert len(_core.title_keys("(film)")) == 1
     assert len(_core.title_keys("Film (film")) == 1
+
+
+# Runs of ASCII that are read at once, and forms for which the analyzer is asked.
+FORMS = ["U.S.A.", "Don't", "O'Neil's", "'Quoted'", "Foo_Bar", "v1.2", "A.b", "A.", "C++", "C#", "(Enki)", "Éa", "Caf\u00e9", "It\u2019s", "日本語", "X" * 63, "X" * 64, "Y" * 130, "a", "B", "7", "--", "e.g.", "Foo/Bar", "\x00Z", "ﬁX"]  # fmt: skip
+
+
+def slow_matches(text, known):
+    """[(from, to, last, document)] of the titles in a text, in bytes."""
+    found, all_ = set(), words(text)
+    for i, (word, first, _) in enumerate(all_):
+        if text[first] not in "0123456789" and text[first] == word[0]:
+            continue
+        for n in range(1, WORDS + 1):
+            name = tuple(word for word, _, _ in all_[i : i + n])
+            places = first, all_[min(i + n, len(all_)) - 1][2], all_[min(i + n, len(all_)) - 1][1]
+            if i + n <= len(all_):
+                at = [len(text[:place].encode()) for place in places]
+                found |= {(*at, document) for document in known.get(name, ())[: PAGES + 1]}
+    return sorted(found)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_a_text_has_the_same_titles_with_and_without_the_filter(tmp_path, seed):
+    rng = random.Random(seed)
+    pool = FORMS + NOUNS[:12] + PLAIN
+    joined = [" ".join(rng.choices(pool, k=rng.choice([1, 1, 2, 3, 9]))) for _ in range(60 + seed)]
+    documents = [
+        {"id": f"d{n:03}", "text": "x", "metadata": {"title": title}}
+        for n, title in enumerate(joined)
+    ]
+    path = create(tmp_path / "a.ragfile", documents)
+    known = {}
+    for n, one in enumerate(joined):
+        for name in dict.fromkeys(titles(one)):
+            known.setdefault(name, []).append(n)
+    with ragfile.open(path, embedder=Hashed()) as rf:
+        parts = [(s.titles, s.records, s.alive, s.base) for s in rf.rows.segments]
+        strips = {"strip_accents": rf.rows.lexicon.analysis.strip_accents}
+        fast, plain = _core.Titles(parts, **strips), _core.Titles(parts, **strips, filters=False)
+        total = 0
+        for _ in range(150):
+            text = rng.choice(["", " ", "\n\t"]).join(
+                rng.choice(["", ", ", " ", "  ", "\n"]) + rng.choice(pool + joined)
+                for _ in range(rng.randint(0, 40))
+            )
+            expected = slow_matches(text, known)
+            assert sorted(fast.matches(text)) == sorted(plain.matches(text)) == expected
+            total += len(expected)
+    assert total > 100

@@ -79,7 +79,7 @@ int named_titles(const uint8_t *text, size_t size, unsigned rules,
     matches = NULL;
     *found = 0;
     if (status == RAG_OK)
-        status = rag_titles_match(parts, count, text, size, rules, &matches, found, &fault);
+        status = rag_titles_match(parts, count, NULL, text, size, rules, &matches, found, &fault);
     *found = rag_titles_choose(matches, *found);
     *all = matches;
     free(titles);

@@ -57,14 +57,22 @@ struct rag_title_match {
     int64_t row;
 };
 
+/* Which words may begin a title, and which may be one: most words of a text cost one load. It takes
+ * 2 to 4 bytes a title, 1 MiB at most. All bytes of the sections must be at hand. */
+struct rag_title_filter;
+enum rag_status rag_title_filter_new(const struct rag_title_part *parts, size_t part_count,
+                                     struct rag_title_filter **filter, struct rag_fault *fault);
+void rag_title_filter_free(struct rag_title_filter *filter);
+
 /* Finds the titles that begin with a capital or a digit in the first RAG_TITLE_TEXT bytes of a
  * text: all of them, also those that overlap, and of each up to RAG_TITLE_PAGES + 1 live documents
- * in a segment. *found is for the caller to free. */
+ * in a segment. filter is that of the parts, or NULL; the matches are the same. *found is for the
+ * caller to free. */
 enum { RAG_TITLE_TEXT = 16384, RAG_TITLE_PAGES = 4, RAG_TITLE_WORDS = 10 };
 enum rag_status rag_titles_match(const struct rag_title_part *parts, size_t part_count,
-                                 const uint8_t *text, size_t size, unsigned rules,
-                                 struct rag_title_match **found, size_t *count,
-                                 struct rag_fault *fault);
+                                 const struct rag_title_filter *filter, const uint8_t *text,
+                                 size_t size, unsigned rules, struct rag_title_match **found,
+                                 size_t *count, struct rag_fault *fault);
 
 /* Sorts the matches of one text and keeps its names: the longest from left to right, with at most
  * RAG_TITLE_PAGES documents, the first RAG_TITLE_NAMES of them. The matches of a name are side by
