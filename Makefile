@@ -40,8 +40,8 @@ docs: web             ## build the website in build/site; needs pip install -e "
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build
 	! grep -rlE '<(script|link)[^>]*(src|href)="?https?://' build/site --include='*.html'
 
-windows:              # build the wheel for Windows and try it under Wine: docs/reference/platforms.md
-	PY=$(PY) tools/windows/try.sh $(TESTS)
+windows:              # build the wheel for Windows and try it under Wine; PART=search for a part: docs/reference/platforms.md
+	PY=$(PY) tools/windows/try.sh $(PART)
 
 release-check: setup    # everything that a release does, but the upload: RELEASE.md
 	tools/release_check.sh

@@ -9,12 +9,13 @@ Every commit writes its serial number into all of its sections, so that a reader
 import argparse
 import os
 import random
-import resource
-import select
 import subprocess
 import sys
 import tempfile
 import time
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from reading import end_of_input, preemptions
 
 from ragfile import _core
 
@@ -46,18 +47,14 @@ def fill(writer, serial):
 
 def write_on(path, commits, compact_every):
     """Commits again and again; tells each serial number on stdout when its commit has returned."""
-    serial = serial_of(_core.Reader(_core.Map(path))) if os.path.exists(path) else 0
+    serial = serial_of(_core.Reader(_core.Map(path)))
     for _ in range(commits):
         serial += 1
-        if not os.path.exists(path):
-            writer, editor = _core.FileWriter.create(path), None
-        else:
-            editor = _core.FileWriter.edit(path)
-            writer = editor.replacement() if serial % compact_every == 0 else editor
+        editor = _core.FileWriter.edit(path)
+        writer = editor.replacement() if serial % compact_every == 0 else editor
         fill(writer, serial)
         writer.commit(message=str(serial))
-        if editor is not None:
-            editor.close()
+        editor.close()
         os.write(1, f"{serial}\n".encode())
 
 
@@ -69,12 +66,12 @@ def read_on(path):
     about waiting for a writer and are left out of the longest.
     """
     reads, seen, longest = 0, set(), 0.0
-    preempted = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_nivcsw  # noqa: E731
-    while not select.select([0], [], [], 0)[0]:
-        before, started = preempted(), time.perf_counter()
+    ended = end_of_input()
+    while not ended.is_set():
+        before, started = preemptions(), time.perf_counter()
         reader = _core.Reader(_core.Map(path))
         took = time.perf_counter() - started
-        if preempted() == before:
+        if preemptions() == before:
             longest = max(longest, took)
         serial = serial_of(reader)
         assert serial >= max(seen, default=0), "back to an older commit"
@@ -159,7 +156,8 @@ def main():
     ways.add_parser("kill").add_argument("--rounds", type=int, default=200)
     ways.add_parser("read").add_argument("--commits", type=int, default=100)
     chosen = options.parse_args()
-    with tempfile.TemporaryDirectory() as folder:
+    # Windows does not remove a file that is still mapped.
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         path = os.path.join(folder, "a.ragfile")
         if chosen.way == "kill":
             known, told = kill_rounds(path, chosen.rounds, 1)

@@ -4,41 +4,24 @@
 
 Zig's clang compiles the extension, with Python's headers of this machine and pyconfig.h of this folder.
 What it links against is made from the exports of python3.dll, so one wheel serves every Python from
-3.11. The other files are those of the wheel for this machine. `--aside` compiles a wheel for tests in
-which a replaced file always steps aside, as if a reader mapped it.
+3.11. The other files are those of the wheel for this machine. `--aside` makes a second wheel, for tests:
+in it a replaced file always steps aside, as if a reader mapped it. That one is in build/windows.
 """
 
-import csv
-import hashlib
-import io
-import os
 import shutil
 import struct
-import subprocess
 import sys
 import sysconfig
 import tempfile
 import zipfile
-from base64 import urlsafe_b64encode
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent.parent
 sys.path.insert(0, str(ROOT / "tools"))
 import pinned  # noqa: E402 - of tools/
+from cross_wheel import System, convert, extension, wheel_of_this_machine, zig  # noqa: E402
 
 BUILT = ROOT / "build/windows"
-TAG = "cp311-abi3-win_amd64"
-FLAGS = ["-std=gnu11", "-O3", "-g0", "-ffp-contract=off", "-DNDEBUG"]
-PYTHON_FLAGS = ["-O1", "-w", "-DPy_LIMITED_API=0x030B0000", "-DCYTHON_LIMITED_API=1"]
-ZSTD_FLAGS = ["-O2", "-w", "-D__EMSCRIPTEN__", "-DZSTDLIB_VISIBLE=", "-DZSTDERRORLIB_VISIBLE=",
-              "-DZDICTLIB_VISIBLE=",
-              *(f"-DZSTD_EXCLUDE_{n}_BLOCK_COMPRESSOR" for n in ("GREEDY", "LAZY", "BTOPT", "BTULTRA"))]  # fmt: skip
-
-
-def zig(*words):
-    command, environment = pinned.compiler()
-    subprocess.run([*command[:-1], *map(str, words)], env=environment, check=True)
 
 
 # ------------------------------------------------------------------------------- Python for Windows
@@ -95,90 +78,28 @@ def headers():
     return folder
 
 
-# ------------------------------------------------------------------------------------ the extension
-
-
-def is_fresh(target, source, options):
-    stamp = target.with_suffix(".options")
-    newest = max(p.stat().st_mtime for p in [source, *ROOT.glob("csrc/**/*.h")])
-    return target.exists() and target.stat().st_mtime > newest and stamp.read_text() == options
-
-
-def compile_one(source, options):
-    name = "_".join(source.relative_to(ROOT).parts[-3:])
-    target = BUILT / "objects" / f"{name}.o"
-    target.parent.mkdir(parents=True, exist_ok=True)
-    words = " ".join(map(str, options))
-    if not is_fresh(target, source, words):
-        zig("cc", "-target", "x86_64-windows-gnu", *options, "-c", source, "-o", target)
-        target.with_suffix(".options").write_text(words)
-    return target
-
-
-def extension(steps_aside):
-    """Compile and link the extension; return its path."""
-    include, library, zstd = headers(), import_library(), pinned.zstd()
-    folders = [f"-I{ROOT / 'csrc/include'}", f"-I{ROOT / 'csrc'}", f"-I{zstd}"]
-    jobs = [(zstd / "zstd.c", [*FLAGS, *ZSTD_FLAGS])]
-    for source in sorted(ROOT.glob("csrc/*/*.c")):
-        own = ["-DRAG_STEP_ASIDE"] if steps_aside and source.name == "windows.c" else []
-        jobs.append((source, [*FLAGS, *own, *folders]))
-    for source in sorted(ROOT.glob("ragfile/_core*.c")):
-        flag = f"-D__Pyx_ApplySequenceOrMappingFlag=flag_of{source.stem}"
-        jobs.append((source, [*FLAGS, *PYTHON_FLAGS, flag, f"-I{include}", *folders]))
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        objects = list(pool.map(lambda job: compile_one(*job), jobs))
-    made = BUILT / "_core.pyd"
-    zig("cc", "-target", "x86_64-windows-gnu", "-shared", "-s", "-o", made, *objects, library,
-        "-ladvapi32")  # fmt: skip
-    return made
-
-
-# --------------------------------------------------------------------------------------- the wheel
-
-
-def wheel_of_this_machine(folder):
-    command = [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", folder, ROOT]
-    subprocess.run(command, check=True)
-    (found,) = Path(folder).glob("ragfile-*.whl")
-    return found
-
-
-def digest(data):
-    return "sha256=" + urlsafe_b64encode(hashlib.sha256(data).digest()).rstrip(b"=").decode()
-
-
-def convert(source, core, target):
-    """Write a wheel with another extension, and tags for Windows."""
-    rows = []
-    with zipfile.ZipFile(source) as old, zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as new:
-        for item in old.infolist():
-            name, data = item.filename, old.read(item)
-            if name.endswith("/RECORD"):
-                record = name
-                continue
-            if name == "ragfile/_core.abi3.so":
-                name, data = "ragfile/_core.pyd", core.read_bytes()
-            if name.endswith("/WHEEL"):
-                lines = [line for line in data.decode().splitlines() if not line.startswith("Tag:")]
-                data = "\n".join([*(line for line in lines if line), f"Tag: {TAG}", ""]).encode()
-            new.writestr(zipfile.ZipInfo(name, item.date_time), data, zipfile.ZIP_DEFLATED)
-            rows.append((name, digest(data), len(data)))
-        out = io.StringIO()
-        csv.writer(out, lineterminator="\n").writerows([*rows, (record, "", "")])
-        new.writestr(record, out.getvalue())
+def windows(steps_aside):
+    """Return the description of the system."""
+    own = {"windows.c": ["-DRAG_STEP_ASIDE"]} if steps_aside else {}
+    return System(
+        "x86_64-windows-gnu",
+        "cp311-abi3-win_amd64",
+        BUILT / "objects",
+        headers(),
+        "_core.pyd",
+        [],
+        own,
+    )
 
 
 def main():
-    steps_aside = "--aside" in sys.argv[1:]
+    aside = [True] if "--aside" in sys.argv[1:] else []
     with tempfile.TemporaryDirectory() as folder:
-        source = wheel_of_this_machine(folder)  # which has Cython write ragfile/_core*.c
-        core = extension(steps_aside)
-        name = source.name.split("-")
-        target = (BUILT if steps_aside else ROOT / "dist") / "-".join([*name[:2], f"{TAG}.whl"])
-        target.parent.mkdir(parents=True, exist_ok=True)
-        convert(source, core, target)
-    print(target)
+        source, library = wheel_of_this_machine(folder), import_library()
+        for steps_aside in [*aside, False]:
+            system = windows(steps_aside)
+            core = extension(system, "-s", library, "-ladvapi32")
+            print(convert(source, system, core, BUILT if steps_aside else ROOT / "dist"))
 
 
 if __name__ == "__main__":
