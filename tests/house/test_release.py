@@ -1,9 +1,12 @@
 """What a release needs, apart from the addresses that only its publisher knows."""
 
 import importlib.util
+import json
 import re
+import shutil
 import subprocess
 import sys
+import tomllib
 
 import pytest
 import yaml
@@ -38,6 +41,31 @@ def test_a_tag_of_another_version_is_refused():
     assert any(
         line.startswith("the tag: version 9.9.9, but") for line in problems("--tag", "v9.9.9")
     )
+
+
+def test_the_registries_are_told_where_the_repository_is(tmp_path):
+    tools = ("check_release", "release_notes")
+    package = "ragfile/doors/browser/package.json"
+    for name in (
+        *(f"tools/{tool}.py" for tool in tools),
+        *("pyproject.toml", "CITATION.cff", "CHANGELOG.md", "ragfile/__init__.py", package),
+    ):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    contact = tmp_path / ".github/contact.toml"
+    contact.parent.mkdir()
+    contact.write_text('repository = "https://code.example/one/ragfile"\n')
+    check = tmp_path / "tools/check_release.py"
+    assert len(ran(check).stderr.splitlines()) == 2, "both files lack it"
+    for _ in range(2):  # a second time changes nothing
+        assert ran(check, "--write").returncode == 0
+    told = json.loads((tmp_path / package).read_text())
+    assert told["repository"]["url"] == "git+https://code.example/one/ragfile.git"
+    assert told["publishConfig"]["provenance"] is True
+    project = tomllib.loads((tmp_path / "pyproject.toml").read_text())["project"]
+    assert project["urls"] == {"Repository": "https://code.example/one/ragfile"}
+    contact.write_text('repository = "https://code.example/another"\n')
+    assert ran(check).returncode == 1
 
 
 def test_the_notes_of_a_version_are_its_part_of_the_changelog():
