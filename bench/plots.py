@@ -12,6 +12,11 @@ from html import escape
 from pathlib import Path
 
 WIDTH, HEIGHT, LEFT, TOP, RIGHT, BOTTOM = 720, 400, 70, 50, 160, 60
+# A picture in a page knows its own width and the reader's colours.
+STYLE = (
+    "<style>@media (max-width: 480px) { text { font-size: 15px } } @media (prefers-color-scheme: dark) { "
+    "text { fill: #e6edf3 } line { stroke: #3d444d } rect[fill=white] { fill: #1f2129 } }</style>"
+)
 COLOURS = ("#1f6feb", "#d1242f", "#1a7f37", "#9a6700", "#8250df", "#57606a")
 
 
@@ -78,7 +83,9 @@ def curves(title, across, up, series):
 def picture(parts, height):
     head = f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" font-family="sans-serif">'
     body = "\n".join(parts)
-    return f'{head}\n<rect width="{WIDTH}" height="{height}" fill="white"/>\n{body}\n</svg>\n'
+    return (
+        f'{head}\n{STYLE}\n<rect width="{WIDTH}" height="{height}" fill="white"/>\n{body}\n</svg>\n'
+    )
 
 
 def bars(tables, margin=170):
