@@ -40,6 +40,7 @@ from ragfile.ground.option_table import takes
 from ragfile.options import SEARCH, SearchOptions
 from ragfile.records import Candidate, Hit, Hits, Support
 from ragfile.search.blocks import is_source_code
+from ragfile.search.named_pages import steps_of
 from ragfile.search.question_terms import plain_terms
 from ragfile.search.support import AskedQuestion
 
@@ -213,9 +214,17 @@ class _AnswerRun:
     def _asked(self) -> Hits:
         """Return the hits, found without a socket if offline."""
         if not self.is_offline:
-            return self.rf.search(self._searched(), self.k, **self.search)
+            return self._search()
         with network.offline():
-            return self.rf.search(self._searched(), self.k, **self.search)
+            return self._search()
+
+    def _search(self) -> Hits:
+        """Return the hits; a question that names a page of the file takes two steps, unless the caller chose."""
+        text, options = self._searched(), self.search
+        rows = getattr(self.rf, "rows", None)
+        if rows is not None and "hops" not in options:
+            options = options | SearchOptions(hops=steps_of(rows, text))
+        return self.rf.search(text, self.k, **options)
 
     def _searched(self) -> str:
         """Return the question, after the previous one of the history."""

@@ -90,6 +90,22 @@ def share(base: SearchedRows, question: Question, *, has_words: bool, has_vector
     return STRONG if how.named and question.hops == TWO_STEPS else how.named
 
 
+def steps_of(base: SearchedRows, text: str) -> int:
+    """Return the hops that suit a question to be answered: two steps if it names a page of the file, else one."""
+    from ragfile.search.question import Notes  # which imports this module for its types
+
+    if not (base.has_names and base.fusion_method.named):
+        return ONE_STEP
+    notes = Notes()
+    names = base.names_each([text], notes)[0]
+    frequencies = base.rarest([name for name, _ in names], notes) if names else []
+    weights = (
+        _core.named_weight(base.live, df, len(documents))
+        for df, (_, documents) in zip(frequencies, names, strict=True)
+    )
+    return TWO_STEPS if any(weights) else ONE_STEP
+
+
 def _method(base: SearchedRows, question: Question, has_vectors: bool) -> Method:
     return retriever_fusion.method_for(base, question.fusion) if has_vectors else base.fusion_method
 

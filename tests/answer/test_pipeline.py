@@ -708,3 +708,36 @@ def test_what_a_document_says_of_itself_does_not_replace_where_it_came_from(tmp_
             assert (metadata["path"], metadata["file_id"]) == (name, doc_id)
             assert metadata["checksum"] != "x"
             assert "upload" not in metadata
+
+
+def test_a_question_that_names_a_page_takes_two_steps(tmp_path):
+    path = tmp_path / "films.ragfile"
+    texts = {
+        "Ashes": "Ashes is a film about a lake, directed by Jane Doe.",
+        "Jane Doe": "Her father taught music near the coast.",
+        "Bright River": "A film about a river, with music from the coast.",
+        "Lakes": "A lake is a body of water, and the subject of a film about a father.",
+    }
+    with ragfile.create(path, embedder="default") as w:
+        w.add_documents(
+            [
+                {"id": name, "text": text, "metadata": {"title": name}}
+                for name, text in texts.items()
+            ]
+        )
+    with ragfile.open(path) as rf:
+
+        def scores(question, **options):
+            return [(source.id, source.score) for source in rf.ask(question, **options).sources]
+
+        def found(question, hops):
+            return [(hit.id, hit.score) for hit in rf.search(question, hops=hops)]
+
+        for question, hops in (
+            ("what does the father of Jane Doe teach", 2),
+            ("a film about a river", 1),
+        ):
+            assert found(question, 1) != found(question, 2) or hops == 1
+            assert scores(question) == found(question, hops)
+            assert scores(question, hops=0) == found(question, 0)
+            assert scores(question, hops=1) == found(question, 1)
