@@ -8,7 +8,7 @@ in its document (`start`, `end`, in code points), which traces every passage to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, replace
 from gc import get_referents
 from itertools import combinations, groupby
@@ -18,6 +18,8 @@ from ragfile.errors import CorruptError
 from ragfile.ground.annotations import deferred
 
 if TYPE_CHECKING:
+    from datetime import date
+
     from ragfile.types import Fields, Floats, Fusion, Metadata, SparseWeights, Tags, Where
 else:  # a tenth of the time that importing this module takes
     Fields, Floats, Fusion, Metadata, SparseWeights, Tags, Where = (
@@ -483,6 +485,14 @@ class Hit(_Unread):
         asked: HitQuestion | None = getattr(self, "asked", None)
         return [] if asked is None else asked.missing(self)
 
+    @property
+    def standing(self) -> str:
+        """How current and how trusted the document is, such as "stale since 2026-09-23, unverified".
+
+        The words follow the front matter of the Open Knowledge Format; "" for a document that does not tell.
+        """
+        return standing_of(self.metadata)
+
     def context(self, *, before: int = 1, after: int = 1) -> Stretch:
         """Return the document's text around this chunk, without gaps, read from the open file.
 
@@ -678,3 +688,56 @@ class Hits(list[Hit]):
     def groups(self) -> list[list[Hit]]:
         """Return runs of hits of one document, as `group=` orders them."""
         return [list(hits) for _, hits in groupby(self, key=lambda hit: hit.doc_id)]
+
+
+# ---------------------------------------------------------------------------------------------------------- standing --
+
+STANDING = ("generated", "verified", "stale_after")  # fields of the Open Knowledge Format
+PERSON = "human:"
+
+
+def standing_of(metadata: Metadata, today: date | None = None) -> str:
+    """Return such as "stale since 2026-09-23, human-reviewed"; "" for a document that does not tell.
+
+    `stale_after` is the first day on which a document is stale, `verified` lists who confirmed it, `status` is
+    draft, stable or deprecated.
+    """
+    kind = metadata.get("type")
+    if not (isinstance(kind, str) and kind and any(name in metadata for name in STANDING)):
+        return ""
+    return ", ".join(_standing_words(metadata, today))
+
+
+def _standing_words(metadata: Metadata, today: date | None) -> Iterator[str]:
+    from datetime import UTC, datetime  # which few documents need
+
+    today = today or datetime.now(UTC).date()
+    since = _day(metadata.get("stale_after"))
+    if since is not None and today >= since:
+        yield f"stale since {since}"
+    if (status := metadata.get("status")) in ("draft", "deprecated"):
+        yield str(status)
+    actors = list(_actors(metadata.get("verified")))
+    if any(actor.startswith(PERSON) for actor in actors):
+        yield "human-reviewed"
+    else:
+        yield "machine-confirmed" if actors else "unverified"
+
+
+def _day(value: object) -> date | None:
+    """Return the day of a date or a time; None for anything else."""
+    from datetime import date
+
+    try:
+        return date.fromisoformat(value[:10]) if isinstance(value, str) else None
+    except ValueError:
+        return None
+
+
+def _actors(verified: object) -> Iterator[str]:
+    """Yield who confirmed a document; a single event needs no list."""
+    events = cast("list[object]", verified if isinstance(verified, list) else [verified])
+    for event in events:
+        by = cast("dict[str, object]", event).get("by") if isinstance(event, dict) else None
+        if isinstance(by, str) and by:
+            yield by

@@ -20,9 +20,8 @@ from typing import Any, NamedTuple
 
 from ragfile.ingest.analysis import stemmer
 from ragfile.ingest.languages import languages
-from ragfile.records import NUMBERED, Candidate, Hit, Span
+from ragfile.records import NUMBERED, Candidate, Hit, Span, standing_of
 from ragfile.search.function_words import by_language, likely_language
-from ragfile.search.trust import trust_words
 from ragfile.text import sentences, words
 
 SUPPORT, JUDGED = 0.6, 3
@@ -183,7 +182,7 @@ def _source(number: int, context: Candidate, hit: Hit | None) -> Source:
         number, f"{own}#{context.chunk_index}", own, context.chunk_index,
         str(named.get("file_id") or own), str(named.get("source") or own), context.text,
         float(context.score), dict(hit.scores) if hit else {}, context.start, context.end,
-        **place_of(named), standing=", ".join(trust_words(named)) or None,
+        **place_of(named), standing=standing_of(named) or None,
     )  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from ragfile import dataset
 from ragfile.exchange.folder_diff import folder_diff
 from ragfile.ingest.bundle_rules import broken_rules
 from ragfile.ingest.bundles import is_bundle
-from ragfile.search.trust import trust_words
+from ragfile.records import standing_of
 
 ORDERS = """\
 ---
@@ -143,7 +143,7 @@ def test_broken_rules_name_the_file(bundle):
     ],
 )  # fmt: skip
 def test_front_matter_tells_currency_and_trust(fields, words):
-    assert trust_words({"type": "Metric", **fields}, date(2026, 9, 23)) == words
+    assert standing_of({"type": "Metric", **fields}, date(2026, 9, 23)) == ", ".join(words)
 
 
 def test_the_prompt_marks_a_passage_that_tells_its_trust(bundle, tmp_path):

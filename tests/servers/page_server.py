@@ -15,7 +15,7 @@ from servers.loopback import Loopback
 
 import ragfile
 from ragfile.doors.server.answer_endpoints import source_excerpts
-from ragfile.doors.server.native_endpoints import excerpts_of
+from ragfile.doors.server.native_endpoints import excerpts_of, standings_of
 from ragfile.records import Document
 from ragfile.search.shown_passages import facts_of
 from ragfile.write.builder import build_from
@@ -156,7 +156,8 @@ class _Handler(BaseHTTPRequestHandler):
         hits = rf.search(query, **body)
         found = {"degraded": hits.degraded, "generation": rf.generation}
         found |= facts_of(hits, hits) | {"excerpts": excerpts_of(rf, hits, query)}
-        self.json({"hits": [asdict(hit) for hit in hits]} | found)
+        shown = [asdict(hit) for hit in hits]
+        self.json({"hits": shown, "standing": standings_of(shown)} | found)
 
     def file(self, raw):
         """A file that is looked at: queued first, then indexed, or refused by its content."""

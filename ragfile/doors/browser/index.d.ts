@@ -66,6 +66,8 @@ export interface Hit {
   source: string;
   start: number;
   end: number;
+  /** How current and how trusted the document is, such as "stale since 2026-09-23"; "" if it does not tell. */
+  standing: string;
 }
 
 /** An excerpt of a passage, from `start` to `end` there. Places are code points. */
@@ -178,6 +180,8 @@ export interface RagFile {
   nearest(vector: ArrayLike<number>, options?: Filter & { k?: number }): Promise<Ranked>;
   document(id: string, span?: { start?: number; end?: number }): Promise<Document | null>;
   hit(row: number): Promise<Hit>;
+  /** The ids of the documents to which a document links, and of those that link to it, or null. */
+  links(id: string): Promise<{ links: string[]; backlinks: string[] } | null>;
   /** The row of a chunk id, or null. */
   row(id: string): Promise<number | null>;
   /** The words of a text by the file's analyzer. */

@@ -52,6 +52,10 @@ class Direct {
   document(id, span) {
     return this.file.document(id, span);
   }
+
+  links(id) {
+    return this.file.links(id);
+  }
   hit(row) {
     return this.file.hit(row);
   }
@@ -145,6 +149,10 @@ class Remote {
   }
   document(id, span) {
     return this.call("document", id, span);
+  }
+
+  links(id) {
+    return this.call("links", id);
   }
   hit(row) {
     return this.call("hit", row);

@@ -44,6 +44,7 @@ export class Links {
   async around(id) {
     const there = await this.file.find(id);
     if (!there) return null;
+    if (!this.file.hasLive("graph")) return { links: [], backlinks: [] };
     this.backwards ??= await this.reversed();
     const lists = await this.of(there.segment);
     const targets = lists ? lists.ofDocument(there.number).map((edge) => lists.string(edge[1])) : [];

@@ -19,7 +19,7 @@ export async function withNamed(question, ranked, { text, vector = null, share, 
   for (const [seed, one] of texts.entries()) {
     names.push(...(await namesIn(file, one, seed)));
     const row = question.linked ? lead.seeds[seed]?.row : undefined;
-    for (const document of row === undefined ? [] : await file.links.fromPassage(row))
+    for (const document of row === undefined ? [] : await file.graph.fromPassage(row))
       names.push({ seed, documents: [document], weight: question.linked });
   }
   const masses = names.length ? await massesOf(file, lead, names) : new Map();

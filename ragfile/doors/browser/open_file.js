@@ -11,6 +11,7 @@ import { foreseen } from "./prefetch.js";
 import { restored } from "./originals.js";
 import { needsOf } from "./section_needs.js";
 import { FRONT, sourceOf } from "./sources.js";
+import { standingOf } from "./standing.js";
 import { decoded, encoded, length, sliced } from "./text.js";
 
 const WINDOW = 32 << 10; // of a file's end, to begin with
@@ -43,7 +44,7 @@ export class Archive {
     this.name = source.name;
     this.options = options;
     this.fields = new Map();
-    this.links = new Links(this);
+    this.graph = new Links(this);
   }
 
   async close() {
@@ -369,6 +370,7 @@ export class Archive {
     const shared = await this.fieldsAt(segment, record.metaAt, record.metaSize);
     const own = await this.fieldsAt(segment, chunk.metaAt, chunk.metaSize);
     const isSpan = chunk.charStart >= 0;
+    const metadata = structuredClone({ ...shared.metadata, ...own.metadata });
     return {
       id: `${record.id}#${chunk.index}`,
       doc_id: record.id,
@@ -378,10 +380,11 @@ export class Archive {
       score_type: scoreType,
       scores,
       tags: [...(own.tags ?? shared.tags ?? [])],
-      metadata: structuredClone({ ...shared.metadata, ...own.metadata }),
+      metadata,
       source: shared.source ?? "",
       start: isSpan ? chunk.charStart : -1,
       end: isSpan ? chunk.charStart + chunk.charSize : -1,
+      standing: standingOf(metadata),
     };
   }
 

@@ -72,6 +72,11 @@ export class RagFile extends Archive {
     return this.core.alone(() => this.info());
   }
 
+  /** {links, backlinks}: the ids of the documents to which a document links, and of those that link to it; or null. */
+  links(id) {
+    return this.core.alone(() => this.graph.around(id));
+  }
+
   /** The row of a chunk id, or null. */
   row(id) {
     return this.core.alone(() => this.rowOf(id));

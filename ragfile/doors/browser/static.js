@@ -57,7 +57,17 @@ class Static {
     const shown = await this.file.excerpts(question, hits);
     const excerpts = Object.fromEntries(hits.map(({ id }, i) => [id, shown[i]]));
     const missing = Object.fromEntries(hits.map(({ id }, i) => [id, shown[i].missing]));
-    return { hits, excerpts, missing, degraded: degraded || (isPart ? ONLY_WORDS : ""), generation };
+    const standing = Object.fromEntries(hits.map((hit) => [hit.id, hit.standing]));
+    return { hits, excerpts, missing, standing, degraded: degraded || (isPart ? ONLY_WORDS : ""), generation };
+  }
+
+  /** The links of a document and those to it, as backend.js defines them. */
+  async links(_, id) {
+    const found = (await this.file.links(id)) ?? { links: [], backlinks: [] };
+    return {
+      links: found.links.map((document) => ({ source: id, document })),
+      backlinks: found.backlinks.map((source) => ({ source, document: id })),
+    };
   }
 
   mode(mode) {

@@ -69,16 +69,14 @@ def lines_of(rf: KnowledgeBase, doc_id: str) -> FileLines | None:
 
 def show_hit(place: int, shown: ShownHit, home: Home, explain: bool) -> None:
     """Print one hit."""
-    from ragfile.search.trust import trust_words
-
     hit = shown.hit
     headers = hit.metadata.get("headers")
     title = click.style(printable(headers), bold=True) if isinstance(headers, str) else ""
     score = click.style(f"{hit.score:.3f}", fg="green")
     where_shown = printable(where(hit, home, shown.passage.lines))
     click.echo(f"{place}. {score}  {where_shown}  {title}".rstrip())
-    if standing := trust_words(hit.metadata):
-        click.echo(f"   {', '.join(standing)}")
+    if standing := hit.standing:
+        click.echo(f"   {standing}")
     if explain:
         click.echo(
             "   " + "  ".join(f"{retriever} {score:.4f}" for retriever, score in hit.scores.items())

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple, cast
 
 from ragfile.answer.passage_budget import estimate_tokens
 from ragfile.search.shown_passages import facts_of, located, viewer_of
-from ragfile.search.trust import trust_words
 
 if TYPE_CHECKING:
     from typing import Any
@@ -94,7 +93,7 @@ def _passage(number: int, hit: Hit, viewer: PassageViewer) -> str:
     place = located(hit.source or hit.doc_id, hit.metadata, shown.lines or hit.lines)
     section = hit.metadata.get("headers")
     where = f"{place}, {section}" if isinstance(section, str) and section else place
-    where = "; ".join([where, *trust_words(hit.metadata)])
+    where = "; ".join(filter(None, [where, hit.standing]))
     span = f" {hit.start}-{hit.end}" if hit.start >= 0 else ""
     return f"[{number}] {hit.id}{span} ({where}){_naming(hit)}\n{shown.text()}"
 

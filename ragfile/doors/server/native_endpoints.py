@@ -9,11 +9,11 @@ from ragfile import __version__
 from ragfile.doors.mcp.tool_results import FACTS
 from ragfile.doors.server.failures import HttpFailure, failure_of
 from ragfile.options import BATCH, SEARCH
-from ragfile.records import ALL_PARTS
+from ragfile.records import ALL_PARTS, standing_of
 from ragfile.search.shown_passages import facts_of, viewer_of
 
 if TYPE_CHECKING:
-    from collections.abc import Container
+    from collections.abc import Container, Sequence
     from typing import Any
 
     from ragfile.doors.server.operations import Call
@@ -122,11 +122,17 @@ def shown(
     facts = facts_of(found, found) if SUPPORT in asked_for else {}
     excerpts = {EXCERPTS: excerpts_of(rf, found, question)} if EXCERPTS in asked_for else {}
     return {
-        "hits": hits, **facts, **excerpts,
+        "hits": hits, **facts, **excerpts, "standing": standings_of(hits),
         "degraded": service.discreet(found.degraded), "timings": found.timings,
         "request_id": found.request_id, "generation": rf.generation,
         "exact": found.exact, "estimated_recall": found.estimated_recall,
     }  # fmt: skip
+
+
+def standings_of(hits: Sequence[dict[str, Any]]) -> dict[str, str]:
+    """Return how current and trusted documents are by the ids of their hits; hits whose documents do not tell lack."""
+    found = {hit["id"]: standing_of(hit["metadata"]) for hit in hits}
+    return {name: words for name, words in found.items() if words}
 
 
 def excerpts_of(rf: KnowledgeBase, found: Hits, question: str) -> dict[str, Any]:

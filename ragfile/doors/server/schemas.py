@@ -139,6 +139,7 @@ HITS["properties"] |= {
     "support": {"anyOf": [SUPPORT, NULL]},
     "missing": {"type": "object", "additionalProperties": many(TEXT)},
     "lines": {"type": "object", "additionalProperties": many(WHOLE, minItems=2, maxItems=2)},
+    "standing": {"type": "object", "additionalProperties": TEXT},
 }
 FOUND = {"anyOf": [HITS, shown(results=many(HITS), generation=WHOLE)]}
 ANSWER = shown(

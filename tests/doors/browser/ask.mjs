@@ -22,6 +22,7 @@ const CALLS = {
   match: async (text, rest) => ranked(await file.match(text, rest)),
   nearest: async (vector, rest) => ranked(await file.nearest(vector, rest)),
   document: (id, span) => file.document(id, span),
+  links: (id) => file.links(id),
   words: (text) => file.words(text),
   highlights: (question, passage) => file.highlights(question, passage),
   excerpts: (question, passages) => file.excerpts(question, passages),

@@ -173,6 +173,7 @@ def expected(hits):
             "id": h.id, "doc_id": h.doc_id, "chunk_index": h.chunk_index, "text": h.text,
             "score": h.score, "score_type": h.score_type, "scores": h.scores, "tags": list(h.tags),
             "metadata": h.metadata, "source": h.source, "start": h.start, "end": h.end,
+            "standing": h.standing,
         }
         for h in hits
     ]  # fmt: skip
@@ -368,3 +369,38 @@ def test_little_memory_changes_no_answer(files):
             found = rf.search(text, k=9)
             assert there("search", text, {"k": 9})["hits"] == expected(found)
             assert there("memory")["kept"] <= 1 << 16
+
+
+def test_links_and_backlinks_are_those_of_the_core(files):
+    for name in ("linked", "words"):
+        with ragfile.open(files[name]) as rf, Reader(files[name]) as there:
+            there("open")
+            for own in rf.document_ids():
+                to = {link.document for link in rf.links(own)} - {own, None}
+                sources = {link.source for link in rf.backlinks(own)} - {own}
+                assert there("links", own) == {"links": sorted(to), "backlinks": sorted(sources)}
+            assert there("links", "nobody") is None
+
+
+STANDING = [
+    {"stale_after": "2026-09-23"}, {"stale_after": "2999-09-23T00:00:00Z"}, {"stale_after": "2020-02-30"},
+    {"stale_after": "0000-01-01"}, {"stale_after": "soon", "status": "draft"}, {"verified": {"by": "human:ann"}},
+    {"verified": [{"by": "process:n"}, {"by": "human:a"}]}, {"verified": [{"by": "process:n"}], "status": "deprecated"},
+    {"verified": True}, {"verified": None}, {"verified": [None, {"by": ""}, {"by": 7}]}, {"status": "draft"},
+    {"generated": None, "status": "stable"}, {"type": 7, "stale_after": "2026-01-01"}, {"type": "", "verified": True},
+    {"stale_after": ["2020-01-01"]}, {"stale_after": "2020-1-1"},
+]  # fmt: skip
+
+
+def test_hits_tell_how_current_and_trusted_their_documents_are(tmp_path):
+    documents = [
+        {"id": f"d{i}", "text": "drain the node", "metadata": {"type": "Metric"} | fields}
+        for i, fields in enumerate(STANDING)
+    ]
+    with ragfile.create(tmp_path / "kb.ragfile") as w:
+        w.add_documents(documents)
+    with ragfile.open(tmp_path / "kb.ragfile") as rf, Reader(tmp_path / "kb.ragfile") as there:
+        there("open")
+        found = rf.search("drain", 50)
+        assert len({hit.standing for hit in found}) > 5
+        assert there("search", "drain", {"k": 50})["hits"] == expected(found)

@@ -429,3 +429,16 @@ def test_a_document_lists_its_links_and_opens_them(tmp_path, visit):
         page.locator("#reader h2", has_text="Pods").wait_for()
         page.go_back()
         page.locator("#reader h2", has_text="Vault").wait_for()
+
+
+def test_a_passage_tells_how_current_and_trusted_its_document_is(tmp_path, visit):
+    stale = {"type": "Policy", "stale_after": "2026-01-31"}
+    documents = [
+        {"id": "a.md", "text": "Keys rotate.", "metadata": stale},
+        {"id": "b.md", "text": "Keys rust."},
+    ]
+    with PageServer({"kb": file_of(documents, tmp_path / "kb.ragfile")}) as server:
+        page = visit(server.url)
+        ask(page, "keys")
+        page.locator(".passage").nth(1).wait_for()
+        assert page.locator(".standing").all_inner_texts() == ["stale since 2026-01-31, unverified"]

@@ -5,6 +5,7 @@ from dataclasses import asdict
 from urllib.parse import quote
 
 import pytest
+from doors.server.conftest import Serving
 from servers.chat_servers import Server as ChatServer
 
 import ragfile
@@ -230,3 +231,23 @@ def test_an_answer_has_the_excerpts_of_its_sources_if_asked(server):
         line["text"] for line in answer["excerpts"][answer["sources"][0]["id"]]["lines"]
     )
     assert "keys" in text
+
+
+def test_a_search_tells_how_current_and_trusted_documents_are(server, tmp_path):
+    assert server.search({"query": "keys"}).json["standing"] == {}
+    path = tmp_path / "kb.ragfile"
+    with ragfile.create(path) as w:
+        stale = {"type": "Policy", "stale_after": "2026-01-31"}
+        w.add_documents(
+            [
+                {"id": "a", "text": "Keys rotate.", "metadata": stale},
+                {"id": "b", "text": "Keys rust."},
+            ]
+        )
+    with Serving(path) as serving, ragfile.open(path) as rf:
+        found = serving.search({"query": "keys"}).json
+        assert len(found["hits"]) == 2
+        assert found["standing"] == {
+            hit.id: hit.standing for hit in rf.search("keys") if hit.standing
+        }
+        assert found["standing"] == {"a#0": "stale since 2026-01-31, unverified"}

@@ -230,11 +230,13 @@ class Page {
     return this.backend.beginnings && this.info.modes.includes("bm25") && mode !== "vector";
   }
 
-  show(question, { hits, excerpts, missing = {}, support, degraded }, spent) {
+  show(question, { hits, excerpts, missing = {}, standing = {}, support, degraded }, spent) {
     const { collection } = this;
     const open = (passage, link) => this.open(passage, link);
     const shown = (hit) =>
-      card(hit, { collection, excerpt: excerpts[hit.id], missing: missing[hit.id], open });
+      card(hit, {
+        collection, excerpt: excerpts[hit.id], missing: missing[hit.id], standing: standing[hit.id], open,
+      });
     const focused = document.activeElement.closest(".passage")?.dataset.id;
     $("passages").replaceChildren(...hits.map(shown));
     if (focused) this.focus(focused);

@@ -22,7 +22,8 @@ is asked for.
                                   ragfile.Hit: id, doc_id, chunk_index, text, score, score_type,
                                   scores, tags, metadata, source, start, end. excerpts has by id
                                   {lines: [{text, marks, is_code, number}], in_file}, and if known
-                                  there are support {strength, missing} and, by id, missing words
+                                  there are support {strength, missing} and, by id, missing words and
+                                  standing: how current and trusted a document is
     document(c, id, {start, end, context, signal})
                                   {id, source, metadata, tags, size, start, end, text, before, after,
                                   checksum}: text is the stretch [start, end) of the document, before

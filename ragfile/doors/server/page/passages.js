@@ -81,8 +81,8 @@ export function place(names, lines = null) {
 }
 
 /** Returns one passage: a link that opens it, and its excerpt. `missing` are the question's words that it lacks,
-`number` is that of a source. */
-export function card(passage, { collection, excerpt, missing = [], open, number, level = "h2" }) {
+`standing` tells how current and trusted its document is, `number` is that of a source. */
+export function card(passage, { collection, excerpt, missing = [], standing = "", open, number, level = "h2" }) {
   const names = naming(passage), shown = excerpt ?? beginning(passage.text);
   const span = { id: passage.doc_id, start: passage.start, end: passage.end };
   const checksum = text(passage.checksum) || text(passage.metadata?.checksum);
@@ -97,7 +97,7 @@ export function card(passage, { collection, excerpt, missing = [], open, number,
   return h("li", { class: "passage", "data-id": passage.id, onclick: show },
     number ? h("span", { class: "number", "aria-label": `Source ${number}` }, String(number)) : null,
     h(level, {}, link), place(names, shown.in_file), words(shown),
-    h("p", { class: "facts" }, scores(passage), missing.length ? lacking(missing) : null, tags));
+    h("p", { class: "facts" }, scores(passage), standing ? h("span", { class: "standing" }, standing) : null, missing.length ? lacking(missing) : null, tags));
 }
 
 const lacking = (missing) =>
