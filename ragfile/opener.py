@@ -647,6 +647,11 @@ def verify(
         from ragfile.write.repair import parity_faults
 
         faults = parity_faults(mapped)
+    if full and not faults and isinstance(mapped, _core.Decrypted) and mapped.has_parity:
+        from ragfile.write.repair import trailer_faults
+
+        if isinstance(mapped.owner, _core.Map):
+            faults = trailer_faults(mapped.owner)
     if keys is not None:
         faults += _forgeries(path, mapped, keys)
     counts["faults"] = max(counts["faults"], len(faults))

@@ -65,6 +65,16 @@ def slots(at, page):
     return found
 
 
+def end_of_blocks(data, stride):
+    """The size of the file without a trailer that ends it (13.6)."""
+    mark = data[-64:]
+    at, end = number(mark, 8), number(mark, 16)
+    is_mark = mark[:8] == b"RAGTRAIL" and number(mark, 56) == xxh3(mark[:56])
+    places = all(place >= HEAD and (place - HEAD) % stride == 0 for place in (at, len(data)))
+    fits = HEAD < end <= at < end + stride and at < len(data)
+    return end if is_mark and places and fits else len(data)
+
+
 def data_key(found, key):
     for salt, nonce, wrapped in found:
         made = opened(hkdf(key, salt, b"ragfile slot 1"), nonce, wrapped, b"ragfile data key 1")
@@ -90,6 +100,7 @@ def decrypted(data, key):
     at, page = header(data)
     secret = data_key(slots(at, page), key)
     stride, identity = number(page, 16, 4), page[32:48]
+    data = data[: end_of_blocks(data, stride)]
     body, payload = len(data) - HEAD, stride - 64
     size = body // stride * payload + max(body % stride - 64, 0)
     inner, wrong = b"", []

@@ -116,7 +116,9 @@ def shares(data, head, group, record):
 
 def share(head, which, record_hash, rest):
     fields = head | {"number": which}
-    raw = b"RAGPAR01" + b"".join(fields[key].to_bytes(8, "little") for key in reader.HEAD)
+    raw = reader.share_magic(head["toc_size"]) + b"".join(
+        fields[key].to_bytes(8, "little") for key in reader.HEAD
+    )
     raw += b"".join(fields[key].to_bytes(4, "little") for key in reader.SMALL)
     raw += record_hash.to_bytes(8, "little") + xxh3(rest).to_bytes(8, "little")
     return raw + xxh3(raw).to_bytes(8, "little") + rest
@@ -160,11 +162,11 @@ def ended(head):
 # ---- 11.5: repair -------------------------------------------------------------------------------
 
 
-def heads(data):
+def heads(data, are_trailers=False):
     """Return the heads of all sections that have a share left, by offset."""
     found = {}
     for at in range(4096, len(data) - 127, 64):
-        head = reader.share_head(data, at)
+        head = reader.share_head(data, at, are_trailers)
         if head:
             found.setdefault(head["at"], {k: v for k, v in head.items() if k not in OWN})
     return [found[at] for at in sorted(found)]
@@ -206,7 +208,7 @@ def good_shares(data, head, group):
     found, record_hash = {}, None
     for p in range(head["rows"]):
         at = head["at"] + (p * head["groups"] + group) * head["size"]
-        there = reader.share_head(data, at)
+        there = reader.share_head(data, at, head["toc_size"] == 0)
         if not there or any(there[key] != value for key, value in head.items()):
             continue
         record_hash = there["record_hash"]
@@ -218,6 +220,8 @@ def good_shares(data, head, group):
 
 def bare_table(toc):
     """Return a table with 0 as its last entry's hash."""
+    if not toc:  # a trailer's
+        return b""
     at = 64 + 64 * number(toc, 24, 4) - 16
     return toc[:at] + bytes(8) + toc[at + 8 :]
 

@@ -537,15 +537,22 @@ HEAD = ("generation", "at", "from", "before", "end", "previous", "identity", "wr
 SMALL = ("toc_size", "version", "block", "groups", "rows", "quorum", "number", "zero")
 
 
-def share_head(data, at):
-    """Return the head of the share of parity at `at`, with derived fields, or None (11.3)."""
-    if data[at : at + 8] != b"RAGPAR01" or len(data) < at + 128:
+def share_magic(toc_size):
+    """Return what a share begins with: one of a trailer protects no table (13.6)."""
+    return b"RAGPAR01" if toc_size else b"RAGTRL01"
+
+
+def share_head(data, at, is_trailer=False):
+    """Return the head of the share of parity at `at`, with derived fields, or None (11.3, 13.6)."""
+    if data[at : at + 8] != share_magic(not is_trailer) or len(data) < at + 128:
         return None
     if number(data, at + 120) != xxh3(data[at : at + 120]):
         return None
     head = {key: number(data, at + 8 + 8 * i) for i, key in enumerate(HEAD)}
     head |= {key: number(data, at + 72 + 4 * i, 4) for i, key in enumerate(SMALL)}
     head |= {"record_hash": number(data, at + 104), "body_hash": number(data, at + 112)}
+    if is_trailer != (head["toc_size"] == 0):
+        return None
     return head if measure(head) and at == head["at"] + head["number"] * head["size"] else None
 
 
@@ -555,12 +562,11 @@ def measure(head):
     sane = (
         block in (512, 1024, 2048, 4096, 8192, 16384, 32768, 65536)
         and 1 <= head["quorum"] <= rows <= 1024
-        and 64 <= toc_size <= 64 * MIB
-        and 4096 <= head["from"] <= head["at"] <= 1 << 60
+        and (follows_commit(head) if toc_size else follows_blocks(head))
+        and head["at"] <= 1 << 60
         and head["from"] % 64 == head["at"] % 64 == head["zero"] == head["version"] >> 24 == 0
         and head["generation"] > 0
-        and (head["generation"] == 1) == (head["previous"] == 0)
-        and max(head["before"], head["previous"]) < head["at"]
+        and head["before"] < head["at"]
     )
     blocks = -(-(head["at"] - head["from"]) // block) if sane else 0
     if not sane or not 1 <= groups <= max(blocks, 1) or head["number"] >= groups * rows:
@@ -570,9 +576,25 @@ def measure(head):
     head["part"] = align(-(-head["record"] // head["quorum"]), 64)
     head["size"] = 128 + head["part"] + block
     size = groups * rows * head["size"]
-    head["toc_at"] = head["at"] + extent(size)
+    head["toc_at"] = head["at"] + (extent(size) if toc_size else size)
     fits = head["count"] <= 32768 and groups * rows < 1 << 32 and size <= 1 << 60
+    if not toc_size:
+        return fits and 64 <= head["end"] - head["toc_at"] <= 65600 and head["end"] % 64 == 0
     return fits and head["end"] == head["toc_at"] + align(toc_size + 1, 64) + 64
+
+
+def follows_commit(head):
+    return (
+        64 <= head["toc_size"] <= 64 * MIB
+        and 4096 <= head["from"] <= head["at"]
+        and (head["generation"] == 1) == (head["previous"] == 0)
+        and head["previous"] < head["at"]
+    )
+
+
+def follows_blocks(head):
+    end = head["previous"]
+    return 8192 <= head["from"] < end <= head["at"] < end + 65536
 
 
 def table(data, found):

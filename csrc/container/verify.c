@@ -218,6 +218,12 @@ static void check_tiling(struct walk *walk, const struct rag_reader *r, uint64_t
     check_zero(walk, r->toc_at + toc_size, footer_at, TOC_NAME);
 }
 
+static uint64_t ending_zeros(const uint8_t *bytes, uint64_t size) {
+    uint64_t count = 0;
+    while (count < size && bytes[size - 1 - count] == 0) count++;
+    return count;
+}
+
 /* No reader uses the bytes that a dead writer left, but a flipped bit in them reveals a failing
  * disk. */
 static void check_abandoned(struct walk *walk, const struct rag_reader *r,
@@ -226,6 +232,7 @@ static void check_abandoned(struct walk *walk, const struct rag_reader *r,
                    size = r->commit.start - before;
     uint64_t hash = 0;
     walk->verdict->abandoned += size;
+    walk->verdict->padding += ending_zeros(r->bytes + before, size);
     if (size > 0) (void)rag_hash_blocks(r->bytes + before, size, &hash, NULL);
     if (hash != load_u64(r->bytes + footer->toc_at + TOC_ABANDONED))
         found(walk, RAG_CORRUPT, before, "abandoned bytes have changed", "");

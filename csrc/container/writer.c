@@ -19,6 +19,7 @@
 #include "container/reader.h"
 #include "encryption/encrypted_file.h"
 #include "parity/parity.h"
+#include "parity/trailer.h"
 #include "shared/array.h"
 #include "shared/bytes.h"
 #include "shared/fail.h"
@@ -37,6 +38,7 @@ struct rag_writer {
     struct rag_file *file;
     struct rag_map map;        /* of an edited file */
     struct rag_plain *plain;   /* what that map holds, if the file is encrypted */
+    uint64_t stored;           /* the size of that map, 0 for a new file */
     struct rag_reader *reader; /* over that map */
     bool replaces; /* publishes over a file whose lock another writer object of ours holds */
     uint64_t identity, generation, previous, start, end;
@@ -242,6 +244,7 @@ static enum rag_status open_newest(struct rag_writer *w, const struct rag_cipher
     if (status != RAG_OK) return status;
     if (encrypted) {
         status = rag_encryption_plain(rag_file_encryption(w->file), &w->map, &w->plain, fault);
+        w->stored = w->map.size;
         return status != RAG_OK
                    ? status
                    : rag_reader_open_source(rag_plain_source(w->plain), rag_plain_size(w->plain), 0,
@@ -842,6 +845,14 @@ static enum rag_status write_parity(struct rag_writer *w, uint64_t created, cons
     return status == RAG_OK ? end_parity(w, &p, fault) : status;
 }
 
+/* The parity of an encrypted file follows the commit. */
+static enum rag_status write_trailer(struct rag_writer *w, struct rag_fault *fault) {
+    const struct rag_encryption *encryption = rag_file_encryption(w->file);
+    if (!encryption || !w->percent) return RAG_OK;
+    return rag_trailer_write(w->file, rag_encryption_header(encryption), w->anew ? 0 : w->stored,
+                             w->percent, fault);
+}
+
 /* Writes the footer after everything that it refers to is durable. A new file is synced
  * completely, then renamed. */
 static enum rag_status seal(struct rag_writer *w, uint64_t created, const uint8_t *footer,
@@ -857,9 +868,10 @@ static enum rag_status seal(struct rag_writer *w, uint64_t created, const uint8_
     if (status == RAG_OK) status = rag_file_flush(w->file, fault);
     if (status != RAG_OK) return status;
     w->sealed = true;
-    if (!first) return rag_file_sync(w->file, fault);
-    status = write_front(w, created, toc_size, toc_hash, footer_at, fault);
-    return status == RAG_OK ? rag_file_publish(w->file, w->replaces, fault) : status;
+    status = first ? write_front(w, created, toc_size, toc_hash, footer_at, fault)
+                   : rag_file_sync(w->file, fault);
+    if (status == RAG_OK) status = write_trailer(w, fault);
+    return status == RAG_OK && first ? rag_file_publish(w->file, w->replaces, fault) : status;
 }
 
 enum rag_status rag_writer_commit(struct rag_writer *w, uint64_t created, const char *message,
@@ -873,7 +885,7 @@ enum rag_status rag_writer_commit(struct rag_writer *w, uint64_t created, const 
     enum rag_status status = check_plan(w, fault);
     if (status != RAG_OK) return status;
     if (w->loses) status = give_up_lost(w, fault);
-    if (status == RAG_OK && w->percent)
+    if (status == RAG_OK && w->percent && !rag_file_encryption(w->file))
         status = write_parity(w, created, message, message_size, fault);
     w->spoilt = true; /* from here on there is one try */
     if (status != RAG_OK) return status;

@@ -201,7 +201,7 @@ enum rag_status rag_encryption_plain(struct rag_encryption *e, struct rag_map *o
     cipher.unlock = stay_unlocked;
     enum rag_status status = rag_handle_map(e->file, outer, fault);
     if (status != RAG_OK) return status;
-    status = rag_plain_open(outer->bytes, outer->size, NULL, &cipher, plain, fault);
+    status = rag_plain_open_whole(outer->bytes, outer->size, &cipher, plain, fault);
     if (status != RAG_OK) rag_map_close(outer);
     return status;
 }

@@ -1,14 +1,12 @@
 /* header.c - the header of an encrypted file: its geometry and its key slots.
  *
- * Both pages have the same fields. A change of keys writes the page with the older sequence first,
- * then the other one, each made durable, so that one whole page is always there. */
+ * Both pages have the same fields; of two whole ones, that with the higher sequence holds. */
 #include <string.h>
 
 #include "ragfile/machine.h"
 #include "encryption/layout.h"
 #include "shared/bytes.h"
 #include "shared/fail.h"
-#include "system/files.h"
 
 bool rag_is_encrypted(const uint8_t *bytes, uint64_t size) {
     return size >= 8 && memcmp(bytes, CRYPT_MAGIC, 8) == 0;
@@ -31,6 +29,17 @@ void rag_crypt_page_write(const struct rag_crypt_header *header, uint8_t *page) 
         memcpy(slot + SLOT_WRAPPED, header->slots[i].wrapped, sizeof header->slots[i].wrapped);
     }
     store_u64(page + PAGE_HASH, rag_hash(page, PAGE_HASH));
+}
+
+bool rag_crypt_page_is_whole(const uint8_t *page, uint64_t size) {
+    return size >= RAG_CRYPT_PAGE && rag_is_encrypted(page, size) &&
+           load_u64(page + PAGE_HASH) == rag_hash(page, PAGE_HASH);
+}
+
+bool rag_is_encrypted_in_part(const uint8_t *bytes, uint64_t size) {
+    return rag_is_encrypted(bytes, size) ||
+           (size >= RAG_CRYPT_HEADER &&
+            rag_crypt_page_is_whole(bytes + RAG_CRYPT_PAGE, RAG_CRYPT_PAGE));
 }
 
 static bool is_zero(const uint8_t *bytes, size_t size) {
@@ -78,10 +87,7 @@ static enum rag_status read_page(const uint8_t *page, uint64_t at, struct rag_cr
     return read_slots(page, at, header, fault);
 }
 
-static bool is_whole(const uint8_t *page) {
-    return memcmp(page, CRYPT_MAGIC, 8) == 0 &&
-           load_u64(page + PAGE_HASH) == rag_hash(page, PAGE_HASH);
-}
+static bool is_whole(const uint8_t *page) { return rag_crypt_page_is_whole(page, RAG_CRYPT_PAGE); }
 
 enum rag_status rag_crypt_header_read(const uint8_t *bytes, uint64_t size,
                                       struct rag_crypt_header *header, struct rag_fault *fault) {
@@ -99,42 +105,9 @@ enum rag_status rag_crypt_header_read(const uint8_t *bytes, uint64_t size,
     return read_page(second, RAG_CRYPT_PAGE, header, fault);
 }
 
-static enum rag_status write_pages(struct rag_file *file, const struct rag_crypt_header *header,
-                                   bool second_first, struct rag_fault *fault) {
-    uint8_t page[RAG_CRYPT_PAGE];
-    enum rag_status status = RAG_OK;
-    rag_crypt_page_write(header, page);
-    for (int i = 0; status == RAG_OK && i < 2; i++) {
-        const uint64_t at = (i == 0) == second_first ? RAG_CRYPT_PAGE : 0;
-        status = rag_file_write(file, at, page, sizeof page, fault);
-        if (status == RAG_OK) status = rag_file_sync(file, fault);
-    }
-    return status;
-}
-
-/* The page that is not in use is written first. */
-static enum rag_status replace_pages(struct rag_file *file, const struct rag_map *map,
-                                     struct rag_crypt_header *header, struct rag_fault *fault) {
-    struct rag_crypt_header old;
-    const enum rag_status status = rag_crypt_header_read(map->bytes, map->size, &old, fault);
-    if (status != RAG_OK) return status;
-    if (memcmp(old.id, header->id, sizeof old.id) != 0 || old.sequence != header->sequence)
-        return rag_fail(fault, RAG_ARGUMENT, old.sequence, "the keys of the file were changed");
-    header->sequence = old.sequence + 1;
-    header->stride = old.stride;
-    const bool first_holds =
-        is_whole(map->bytes) && load_u64(map->bytes + PAGE_SEQUENCE) == old.sequence;
-    return write_pages(file, header, first_holds, fault);
-}
-
-enum rag_status rag_crypt_slots_write(const char *path, const struct rag_wait *wait,
-                                      struct rag_crypt_header *header, struct rag_fault *fault) {
-    struct rag_file *file = NULL;
-    struct rag_map map = {0};
-    enum rag_status status = rag_file_edit(path, wait, &file, fault);
-    if (status == RAG_OK) status = rag_file_map(file, &map, fault);
-    if (status == RAG_OK) status = replace_pages(file, &map, header, fault);
-    rag_map_close(&map);
-    rag_file_discard(file);
-    return status;
+uint64_t rag_crypt_plain_size(const struct rag_crypt_header *header, uint64_t size) {
+    const uint64_t body = size < RAG_CRYPT_HEADER ? 0 : size - RAG_CRYPT_HEADER;
+    const uint64_t rest = body % header->stride;
+    return body / header->stride * payload_of(header->stride) +
+           (rest > BLOCK_EXTRA ? rest - BLOCK_EXTRA : 0);
 }

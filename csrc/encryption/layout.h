@@ -58,6 +58,11 @@ static inline uint64_t outer_of(uint32_t stride, uint64_t index) {
 /* The data that a block authenticates besides its text. */
 void rag_crypt_aad(uint8_t *aad, const uint8_t *id, uint64_t index, uint32_t length);
 
+/* As rag_plain_open, but a trailer at the end counts as blocks: a writer steps over it. */
+enum rag_status rag_plain_open_whole(const uint8_t *outer, uint64_t size,
+                                     const struct rag_cipher *cipher, struct rag_plain **plain,
+                                     struct rag_fault *fault);
+
 /* The memory of the plain bytes, whose owner the caller becomes. */
 struct rag_map rag_plain_take(struct rag_plain *plain);
 

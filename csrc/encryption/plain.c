@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "encryption/layout.h"
+#include "parity/trailer.h"
 #include "shared/bytes.h"
 #include "shared/fail.h"
 #include "system/system.h"
@@ -17,10 +18,12 @@ enum { UNKNOWN, GOOD, BAD };
 struct rag_plain {
     const uint8_t *outer;
     uint64_t outer_size, size, count;
+    uint64_t stored_size; /* of the file, with its trailer */
     const struct rag_source *beneath;
     struct rag_cipher cipher;
     struct rag_crypt_header header;
     uint32_t payload;
+    bool has_trailer; /* the trailer at the end counts as blocks, which read as zeros */
     struct rag_map memory;
     uint8_t *state;
     struct rag_source source;
@@ -30,13 +33,6 @@ void rag_crypt_aad(uint8_t *aad, const uint8_t *id, uint64_t index, uint32_t len
     memcpy(aad, id, RAG_CRYPT_ID);
     store_u64(aad + RAG_CRYPT_ID, index);
     store_u32(aad + RAG_CRYPT_ID + 8, length);
-}
-
-uint64_t rag_crypt_plain_size(const struct rag_crypt_header *header, uint64_t size) {
-    const uint64_t body = size < RAG_CRYPT_HEADER ? 0 : size - RAG_CRYPT_HEADER;
-    const uint64_t rest = body % header->stride;
-    return body / header->stride * payload_of(header->stride) +
-           (rest > BLOCK_EXTRA ? rest - BLOCK_EXTRA : 0);
 }
 
 /* The room of a block in the file: less than a stride at the file's end. */
@@ -157,11 +153,14 @@ static enum rag_status fetch(void *context, const struct rag_piece *pieces, size
     return status;
 }
 
+/* Reads the header and, where a trailer's mark would be, the end of the file. */
 static enum rag_status read_header(struct rag_plain *p, struct rag_fault *fault) {
-    const uint64_t size = p->outer_size < RAG_CRYPT_HEADER ? p->outer_size : RAG_CRYPT_HEADER;
-    const struct rag_piece head = {.at = 0, .size = size, .lenient = true};
+    const uint64_t size = p->outer_size < RAG_CRYPT_HEADER ? p->outer_size : RAG_CRYPT_HEADER,
+                   rest = p->outer_size < MARK_SIZE ? p->outer_size : MARK_SIZE;
+    const struct rag_piece ends[2] = {{.at = 0, .size = size, .lenient = true},
+                                      {.at = p->outer_size - rest, .size = rest, .lenient = true}};
     enum rag_status status = RAG_OK;
-    if (p->beneath) status = p->beneath->fetch(p->beneath->context, &head, 1, false, fault);
+    if (p->beneath) status = p->beneath->fetch(p->beneath->context, ends, 2, false, fault);
     if (status == RAG_OK)
         status = rag_crypt_header_read(p->outer, p->outer_size, &p->header, fault);
     return status == RAG_OK ? p->cipher.unlock(p->cipher.context, &p->header, fault) : status;
@@ -169,6 +168,9 @@ static enum rag_status read_header(struct rag_plain *p, struct rag_fault *fault)
 
 static enum rag_status make_memory(struct rag_plain *p, struct rag_fault *fault) {
     p->payload = payload_of(p->header.stride);
+    if (!p->has_trailer)
+        p->outer_size = rag_trailer_start(p->outer + p->outer_size - MARK_SIZE, p->outer_size,
+                                          p->header.stride);
     p->size = rag_crypt_plain_size(&p->header, p->outer_size);
     p->count = (p->size + p->payload - 1) / p->payload;
     /* whole blocks, so that each can be decrypted into its place */
@@ -180,13 +182,14 @@ static enum rag_status make_memory(struct rag_plain *p, struct rag_fault *fault)
     return status;
 }
 
-enum rag_status rag_plain_open(const uint8_t *outer, uint64_t size,
-                               const struct rag_source *beneath, const struct rag_cipher *cipher,
-                               struct rag_plain **out, struct rag_fault *fault) {
+static enum rag_status open_plain(const uint8_t *outer, uint64_t size, bool has_trailer,
+                                  const struct rag_source *beneath, const struct rag_cipher *cipher,
+                                  struct rag_plain **out, struct rag_fault *fault) {
     struct rag_plain *p = calloc(1, sizeof *p);
     if (!p) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     p->outer = outer;
-    p->outer_size = size;
+    p->outer_size = p->stored_size = size;
+    p->has_trailer = has_trailer;
     p->beneath = beneath;
     p->cipher = *cipher;
     enum rag_status status = read_header(p, fault);
@@ -194,6 +197,18 @@ enum rag_status rag_plain_open(const uint8_t *outer, uint64_t size,
     if (status == RAG_OK) *out = p;
     else rag_plain_close(p);
     return status;
+}
+
+enum rag_status rag_plain_open(const uint8_t *outer, uint64_t size,
+                               const struct rag_source *beneath, const struct rag_cipher *cipher,
+                               struct rag_plain **out, struct rag_fault *fault) {
+    return open_plain(outer, size, false, beneath, cipher, out, fault);
+}
+
+enum rag_status rag_plain_open_whole(const uint8_t *outer, uint64_t size,
+                                     const struct rag_cipher *cipher, struct rag_plain **out,
+                                     struct rag_fault *fault) {
+    return open_plain(outer, size, true, NULL, cipher, out, fault);
 }
 
 const struct rag_source *rag_plain_source(const struct rag_plain *plain) { return &plain->source; }
@@ -205,6 +220,19 @@ struct rag_map rag_plain_take(struct rag_plain *p) {
 }
 
 uint64_t rag_plain_size(const struct rag_plain *plain) { return plain->size; }
+
+bool rag_plain_has_parity(const struct rag_plain *plain) {
+    return plain->stored_size > plain->outer_size;
+}
+
+uint64_t rag_plain_trailer_end(const struct rag_plain *plain, uint64_t blocks) {
+    return blocks == plain->outer_size && rag_plain_has_parity(plain) ? plain->stored_size : 0;
+}
+
+uint64_t rag_plain_outer_size(const struct rag_plain *p, uint64_t end) {
+    const uint64_t rest = end % p->payload;
+    return outer_of(p->header.stride, end / p->payload) + (rest ? rest + BLOCK_EXTRA : 0);
+}
 
 void rag_plain_close(struct rag_plain *p) {
     if (!p) return;

@@ -10,6 +10,7 @@
 #include "parity/parity.h"
 #include "shared/bytes.h"
 #include "shared/fail.h"
+#include "system/files.h"
 
 struct rag_blocks rag_parity_blocks(const struct parity *p, const uint8_t *bytes, uint32_t group) {
     return (struct rag_blocks){.bytes = bytes,
@@ -57,7 +58,7 @@ void rag_parity_hashes(const struct parity *p, const uint8_t *bytes, uint32_t gr
 
 void rag_parity_record(const struct parity *p, const uint8_t *bytes, uint32_t group,
                        const uint8_t *toc, uint8_t *record) {
-    memcpy(record, toc, p->toc_size);
+    if (p->toc_size) memcpy(record, toc, p->toc_size);
     rag_parity_hashes(p, bytes, group, record + rag_parity_hash_at(p, 0));
 }
 
@@ -88,9 +89,11 @@ static enum rag_status write_group(struct rag_file *file, const struct parity *p
     memset(record, 0, (size_t)rag_parity_room(p));
     rag_parity_record(p, bytes, group, toc, record);
     enum rag_status status = rag_parity_shards(p, bytes, group, record, shards, fault);
+    const bool is_stored = rag_parity_is_trailer(p);
     for (uint32_t row = 0; status == RAG_OK && row < p->rows; row++)
-        status = rag_file_write(file, p->at + ((uint64_t)row * p->groups + group) * p->size,
-                                shards + (size_t)row * p->size, p->size, fault);
+        status = (is_stored ? rag_file_write_stored : rag_file_write)(
+            file, p->at + ((uint64_t)row * p->groups + group) * p->size,
+            shards + (size_t)row * p->size, p->size, fault);
     return status;
 }
 
@@ -99,8 +102,11 @@ enum rag_status rag_parity_write(struct rag_file *file, const struct parity *p, 
     struct rag_map map;
     uint8_t *record = malloc((size_t)rag_parity_room(p)),
             *shards = malloc((size_t)p->rows * p->size);
-    enum rag_status status = record && shards ? rag_file_map(file, &map, fault)
-                                              : rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    enum rag_status status =
+        record && shards ? RAG_OK : rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    if (status == RAG_OK)
+        status = rag_parity_is_trailer(p) ? rag_file_map_stored(file, &map, fault)
+                                          : rag_file_map(file, &map, fault);
     if (status == RAG_OK) {
         for (uint32_t group = 0; status == RAG_OK && group < p->groups; group++)
             status = write_group(file, p, map.bytes, group, toc, record, shards, fault);

@@ -35,7 +35,8 @@ void rag_parity_record(const struct parity *p, const uint8_t *bytes, uint32_t gr
 enum rag_status rag_parity_shards(const struct parity *p, const uint8_t *bytes, uint32_t group,
                                   const uint8_t *record, uint8_t *shards, struct rag_fault *fault);
 
-/* Writes the section at p->at, after everything else was written. */
+/* Writes the section or the shards of a trailer at p->at, after everything else was written. A
+ * trailer has no table. */
 enum rag_status rag_parity_write(struct rag_file *file, const struct parity *p, const uint8_t *toc,
                                  struct rag_fault *fault);
 

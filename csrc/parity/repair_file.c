@@ -7,7 +7,10 @@
  *
  * repair_section.c repairs each section; then the front page is restored from the first commit's
  * table. Forged shards could only produce wrong bytes where there is no other checksum, and the
- * result is verified before it replaces anything. */
+ * result is verified before it replaces anything.
+ *
+ * An encrypted file has its parity in trailers, which protect the blocks as they are stored: the
+ * repair needs no key. Of the header's two pages, a whole one restores the other. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +19,7 @@
 #include "container/front_page.h"
 #include "container/reader.h"
 #include "parity/reconstruct.h"
+#include "parity/trailer.h"
 #include "shared/array.h"
 #include "shared/bytes.h"
 #include "shared/fail.h"
@@ -27,8 +31,9 @@ struct rag_repair {
     struct parity *found; /* in order of place */
     size_t count, room;
     int64_t newest; /* of those */
-    bool opens;     /* its newest commit does, and none is lost after it */
-    bool lists;     /* the newest commit that opens has a parity section */
+    bool is_encrypted;
+    bool opens; /* its newest commit does, and none is lost after it */
+    bool lists; /* the newest commit that opens has a parity section */
     uint32_t used;
 };
 
@@ -37,9 +42,9 @@ struct rag_repair {
 /* Finds every section with at least one shard left. */
 static enum rag_status scan(struct rag_repair *r, const uint8_t *bytes, struct rag_fault *fault) {
     struct shard shard;
+    const char *magic = r->is_encrypted ? TRAILER_MAGIC : SHARD_MAGIC;
     for (uint64_t at = FRONT_SIZE; at + SHARD_HEAD_SIZE <= r->size; at += SECTION_ALIGN) {
-        if (memcmp(bytes + at, SHARD_MAGIC, 8) != 0 || !rag_shard_read(bytes + at, at, &shard))
-            continue;
+        if (memcmp(bytes + at, magic, 8) != 0 || !rag_shard_read(bytes + at, at, &shard)) continue;
         if (r->count && rag_parity_same(&r->found[r->count - 1], &shard.parity)) continue;
         if (r->count == SECTIONS_MAX)
             return rag_fail(fault, RAG_LIMIT, at, "too many parity sections");
@@ -89,6 +94,13 @@ static int64_t last_after(const struct rag_repair *r, uint64_t generation) {
     return -1;
 }
 
+/* The last trailer, also if its end was cut off: it protects a commit that is whole, or can be. */
+static int64_t last_trailer(const struct rag_repair *r) {
+    size_t i = r->count;
+    while (i > 0 && !is_plausible(r, &r->found[i - 1])) i--;
+    return (int64_t)i - 1;
+}
+
 /* The newest section that an intact commit lists: a step is after the section that it follows. */
 static int64_t find_listed(struct rag_repair *r, const struct rag_reader *reader) {
     struct rag_entry e;
@@ -105,6 +117,10 @@ static void choose(struct rag_repair *r, const uint8_t *bytes) {
     struct rag_reader *reader = NULL;
     uint64_t generation = 0;
     int64_t listed = -1;
+    if (r->is_encrypted) {
+        r->newest = last_trailer(r);
+        return;
+    }
     if (rag_reader_open(bytes, (size_t)r->size, 0, &reader, NULL) == RAG_OK) {
         listed = find_listed(r, reader);
         generation = reader->commit.generation;
@@ -128,6 +144,7 @@ enum rag_status rag_repair_open(const uint8_t *bytes, uint64_t size, struct rag_
     struct rag_repair *r = calloc(1, sizeof *r);
     if (!r) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     r->size = size;
+    r->is_encrypted = rag_is_encrypted_in_part(bytes, size);
     enum rag_status status = scan(r, bytes, fault);
     if (status == RAG_OK) choose(r, bytes);
     if (status == RAG_OK && r->newest < 0) status = fail_without(r, fault);
@@ -191,6 +208,17 @@ static enum rag_status restore_front(const struct reconstruction *m, uint64_t si
     return status == RAG_MEMORY ? status : RAG_OK;
 }
 
+/* The pages of an encrypted file's header are usually equal: a damaged one becomes like the
+ * other. */
+static void restore_header(const struct reconstruction *m) {
+    const bool first = rag_crypt_page_is_whole(m->bytes, m->size),
+               second =
+                   rag_crypt_page_is_whole(m->bytes + RAG_CRYPT_PAGE, m->size - RAG_CRYPT_PAGE);
+    if (first && !second) rag_reconstruct_put(m, RAG_CRYPT_PAGE, m->bytes, RAG_CRYPT_PAGE);
+    if (second && !first) rag_reconstruct_put(m, 0, m->bytes + RAG_CRYPT_PAGE, RAG_CRYPT_PAGE);
+    if (!second && !first) m->report(m->context, &(struct rag_damage){0, RAG_CRYPT_HEADER, true});
+}
+
 enum rag_status rag_repair_run(struct rag_repair *r, uint8_t *bytes, bool check,
                                void (*report)(void *context, const struct rag_damage *damage),
                                void *context, struct rag_fault *fault) {
@@ -201,6 +229,10 @@ enum rag_status rag_repair_run(struct rag_repair *r, uint8_t *bytes, bool check,
         status = rag_reconstruct_section(&m, p, fault);
         /* ends: each section is before the one that names it */
         i = found_before(r, i);
+    }
+    if (r->is_encrypted) {
+        restore_header(&m);
+        return status;
     }
     return status == RAG_OK && !r->opens
                ? restore_front(&m, rag_repair_size(r), &r->found[r->newest], fault)

@@ -15,6 +15,7 @@
 #include "container/reader.h"
 #include "parity/gf16.h"
 #include "parity/reconstruct.h"
+#include "parity/trailer.h"
 #include "shared/bytes.h"
 #include "shared/fail.h"
 
@@ -91,6 +92,11 @@ static enum rag_status read_record(struct group *g, struct rag_fault *fault) {
 static void make_record(struct group *g) {
     const struct parity *p = g->parity;
     const uint8_t *toc = g->run->bytes + p->toc_at;
+    if (rag_parity_is_trailer(p)) {
+        memset(g->record, 0, (size_t)rag_parity_room(p));
+        if (p->at <= g->run->size) rag_parity_record(p, g->run->bytes, g->number, NULL, g->record);
+        return;
+    }
     const uint32_t entries = load_u32(toc + TOC_ENTRIES);
     const uint64_t hash_at =
         TOC_HEAD_SIZE + (uint64_t)entries * ENTRY_SIZE - ENTRY_SIZE + ENTRY_HASH;
@@ -249,9 +255,22 @@ static void restore_footer(const struct reconstruction *m, const struct parity *
     rag_reconstruct_put(m, p->end - FOOTER_SIZE, footer, sizeof footer);
 }
 
+/* The zeros and the mark that end a trailer. */
+static enum rag_status restore_mark(const struct reconstruction *m, const struct parity *p,
+                                    struct rag_fault *fault) {
+    const size_t size = (size_t)(p->end - p->toc_at);
+    uint8_t *end = calloc(size, 1);
+    if (!end) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    rag_trailer_mark(p, end + size - MARK_SIZE);
+    rag_reconstruct_put(m, p->toc_at, end, size);
+    free(end);
+    return RAG_OK;
+}
+
 static enum rag_status restore_end(const struct reconstruction *m, const struct parity *p,
                                    const uint8_t *record, struct rag_fault *fault) {
     uint64_t hash;
+    if (rag_parity_is_trailer(p)) return restore_mark(m, p, fault);
     uint8_t *toc = calloc((size_t)(p->end - FOOTER_SIZE - p->toc_at), 1);
     if (!toc) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
     memcpy(toc, record, p->toc_size);

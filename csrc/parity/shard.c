@@ -9,6 +9,7 @@
 #include "ragfile/machine.h"
 #include "container/format.h"
 #include "container/block_hashes.h"
+#include "parity/trailer.h"
 #include "parity/shard.h"
 #include "shared/bytes.h"
 
@@ -17,14 +18,23 @@ enum { STEP_BLOCK = 512, STEP_ROWS_LEAST = 5, STEP_MAX = 100 << 10, STEPS_MAX = 
 
 uint64_t rag_parity_size(const struct parity *p) { return (uint64_t)p->groups * p->rows * p->size; }
 
+static bool follows_commit(const struct parity *p) {
+    return p->toc_size >= TOC_HEAD_SIZE && p->toc_size <= TOC_SIZE_MAX && p->from >= FRONT_SIZE &&
+           p->from <= p->at && p->previous < p->at && (p->generation == 1) == (p->previous == 0);
+}
+
+static bool follows_blocks(const struct parity *p) {
+    return p->from >= TRAILER_FROM && p->from < p->previous && p->previous <= p->at &&
+           p->at - p->previous < PARITY_BLOCK_MOST;
+}
+
 static bool has_bounds(const struct parity *p) {
     return p->block >= PARITY_BLOCK_LEAST && p->block <= PARITY_BLOCK_MOST &&
            (p->block & (p->block - 1)) == 0 && p->groups > 0 && p->rows > 0 &&
            p->rows <= PARITY_ROWS_MAX && p->quorum > 0 && p->quorum <= p->rows &&
-           p->toc_size >= TOC_HEAD_SIZE && p->toc_size <= TOC_SIZE_MAX && p->at <= FILE_SIZE_MAX &&
-           p->at % SECTION_ALIGN == 0 && p->from % SECTION_ALIGN == 0 && p->from >= FRONT_SIZE &&
-           p->from <= p->at && p->generation > 0 && p->before < p->at && p->previous < p->at &&
-           (p->generation == 1) == (p->previous == 0);
+           p->at <= FILE_SIZE_MAX && p->at % SECTION_ALIGN == 0 && p->from % SECTION_ALIGN == 0 &&
+           p->generation > 0 && p->before < p->at &&
+           (rag_parity_is_trailer(p) ? follows_blocks(p) : follows_commit(p));
 }
 
 bool rag_parity_measure(struct parity *p) {
@@ -39,7 +49,7 @@ bool rag_parity_measure(struct parity *p) {
     uint64_t shards = (uint64_t)p->groups * p->rows, size;
     if (shards > UINT32_MAX || mul_overflows(shards, p->size, &size) || size > FILE_SIZE_MAX)
         return false;
-    p->toc_at = p->at + rag_extent(rag_parity_size(p));
+    p->toc_at = p->at + (rag_parity_is_trailer(p) ? size : rag_extent(size));
     return true;
 }
 
@@ -52,6 +62,8 @@ static uint32_t block_for(uint64_t size) {
 bool rag_parity_takes_step(uint64_t at, uint64_t from, uint64_t step_from) {
     return at - from < STEPS_MAX && at - step_from < STEP_MAX;
 }
+
+bool rag_parity_is_step(const struct parity *p) { return p->block == STEP_BLOCK; }
 
 static uint32_t rows_for(uint64_t count, unsigned percent, uint32_t least) {
     const uint64_t rows = (count * percent + 99) / 100;
@@ -80,13 +92,17 @@ static bool plan_whole(struct parity *p, unsigned percent) {
     return blocks <= (uint64_t)1 << 40;
 }
 
+static uint64_t end_of_commit(const struct parity *p) {
+    return p->toc_at + align_up(p->toc_size + 1, SECTION_ALIGN) + FOOTER_SIZE;
+}
+
 bool rag_parity_plan(struct parity *p, unsigned percent, bool is_step) {
     if (is_step) plan_step(p, percent);
     /* unreached: takes a file of 2^52 bytes */
     else if (!plan_whole(p, percent)) return false;
     /* unreached: takes a file of 2^52 bytes */
     if (!rag_parity_measure(p)) return false;
-    p->end = p->toc_at + align_up(p->toc_size + 1, SECTION_ALIGN) + FOOTER_SIZE;
+    if (!rag_parity_is_trailer(p)) p->end = end_of_commit(p);
     return true;
 }
 
@@ -107,25 +123,33 @@ static void read_parity(const uint8_t *head, struct parity *p) {
     memcpy(p->version, head + SHARD_VERSION, 3);
 }
 
+/* The zeros before a trailer's mark end in the room of a block. */
+static bool ends_before_block(const struct parity *p) {
+    return p->end >= p->toc_at + MARK_SIZE && p->end % SECTION_ALIGN == 0 &&
+           p->end - p->toc_at <= PARITY_BLOCK_MOST + MARK_SIZE;
+}
+
 bool rag_shard_read(const uint8_t *head, uint64_t at, struct shard *shard) {
     struct parity *p = &shard->parity;
-    if (memcmp(head, SHARD_MAGIC, 8) != 0 ||
+    const bool is_trailer = memcmp(head, TRAILER_MAGIC, 8) == 0;
+    if ((!is_trailer && memcmp(head, SHARD_MAGIC, 8) != 0) ||
         load_u64(head + SHARD_HASH) != rag_hash(head, HEAD_HASHED))
         return false;
     read_parity(head, p);
+    if (rag_parity_is_trailer(p) != is_trailer) return false;
     shard->number = load_u32(head + SHARD_NUMBER);
     shard->record_hash = load_u64(head + SHARD_RECORD_HASH);
     shard->body_hash = load_u64(head + SHARD_BODY_HASH);
     return rag_parity_measure(p) && head[SHARD_VERSION + 3] == 0 &&
            load_u32(head + SHARD_ZERO) == 0 && shard->number < (uint64_t)p->groups * p->rows &&
            at == p->at + (uint64_t)shard->number * p->size &&
-           p->end == p->toc_at + align_up(p->toc_size + 1, SECTION_ALIGN) + FOOTER_SIZE;
+           (is_trailer ? ends_before_block(p) : p->end == end_of_commit(p));
 }
 
 void rag_shard_write(uint8_t *out, const struct shard *shard) {
     const struct parity *p = &shard->parity;
     memset(out, 0, SHARD_HEAD_SIZE);
-    memcpy(out, SHARD_MAGIC, 8);
+    memcpy(out, rag_parity_is_trailer(p) ? TRAILER_MAGIC : SHARD_MAGIC, 8);
     store_u64(out + SHARD_GENERATION, p->generation);
     store_u64(out + SHARD_AT, p->at);
     store_u64(out + SHARD_FROM, p->from);

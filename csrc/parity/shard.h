@@ -8,7 +8,10 @@
  *   …      block of parity: any n of a group give n lost blocks
  *
  * The record of a group is the table of contents of the commit, but for the parity section's own
- * hash, and the hash of each block of the group. */
+ * hash, and the hash of each block of the group.
+ *
+ * A trailer of an encrypted file (spec/parts/encryption.md) has the same shards after a commit,
+ * with another magic. It protects encrypted blocks, so its record has no table. */
 #ifndef RAG_SHARD_H
 #define RAG_SHARD_H
 
@@ -18,8 +21,8 @@ enum {
     SHARD_AT = 16,       /* of the section, and the end of the range that it protects */
     SHARD_FROM = 24,     /* start of the range */
     SHARD_BEFORE = 32,   /* offset of the parity section before, 0 = none */
-    SHARD_END = 40,      /* of the commit, after its footer */
-    SHARD_PREVIOUS = 48, /* offset of the footer before, 0 for generation 1 */
+    SHARD_END = 40,      /* of the commit, after its footer; of the trailer */
+    SHARD_PREVIOUS = 48, /* offset of the footer before, 0 for generation 1; end of the blocks */
     SHARD_IDENTITY = 56, /* 0 for generation 1, whose table has it */
     SHARD_WRITE_FEATURES = 64,
     SHARD_TOC_SIZE = 72, /* u32 */
@@ -41,6 +44,7 @@ enum {
 };
 
 #define SHARD_MAGIC "RAGPAR01"
+#define TRAILER_MAGIC "RAGTRL01"
 #define PARITY_NAME "rag.parity"
 #define PARITY_STEP_NAME "rag.parity.step" /* of a small commit */
 
@@ -63,16 +67,24 @@ struct shard {
     uint64_t record_hash, body_hash;
 };
 
+/* Whether these are the shards of a trailer, which protect no table. */
+static inline bool rag_parity_is_trailer(const struct parity *parity) {
+    return parity->toc_size == 0;
+}
+
 /* Computes the dependent numbers; false if no section can have these. Ignores `end`. */
 bool rag_parity_measure(struct parity *parity);
 
 /* Chooses block size, groups, rows and quorum for a range and a percentage, and computes the
- * rest, including `end`. A step has smaller blocks, and fewer of them. */
+ * rest, including `end` but for a trailer. A step has smaller blocks, and fewer of them. */
 bool rag_parity_plan(struct parity *parity, unsigned percent, bool is_step);
 
 /* Whether a step may protect a commit that ends with its parity at `at`: `step_from` is the end
  * of the newest parity section, `from` that of the newest one that is not a step. */
 bool rag_parity_takes_step(uint64_t at, uint64_t from, uint64_t step_from);
+
+/* Whether a section was planned as a step. */
+bool rag_parity_is_step(const struct parity *parity);
 
 /* Whether two heads describe the same section. */
 bool rag_parity_same(const struct parity *a, const struct parity *b);

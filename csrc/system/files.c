@@ -182,6 +182,18 @@ enum rag_status rag_file_map(struct rag_file *file, struct rag_map *map, struct 
     return rag_file_map_part(file, 0, (uint64_t)1 << 60, map, fault);
 }
 
+enum rag_status rag_file_map_stored(struct rag_file *file, struct rag_map *map,
+                                    struct rag_fault *fault) {
+    const enum rag_status status = rag_file_flush(file, fault);
+    return status == RAG_OK ? rag_handle_map(file->handle, map, fault) : status;
+}
+
+enum rag_status rag_file_write_stored(struct rag_file *file, uint64_t at, const void *bytes,
+                                      size_t size, struct rag_fault *fault) {
+    const enum rag_status status = check_own(file, fault);
+    return status == RAG_OK ? rag_write_at(file->handle, at, bytes, size, fault) : status;
+}
+
 void rag_file_release(struct rag_file *file, uint64_t from) {
     file->gathered_size = 0;
     if (file->encryption) from = rag_encryption_outer(file->encryption, from);

@@ -17,6 +17,12 @@ struct rag_encryption *rag_file_encryption(const struct rag_file *file);
 enum rag_status rag_file_map_part(struct rag_file *file, uint64_t from, uint64_t to,
                                   struct rag_map *map, struct rag_fault *fault);
 
+/* The bytes of an encrypted file as they are stored, and writing some. */
+enum rag_status rag_file_map_stored(struct rag_file *file, struct rag_map *map,
+                                    struct rag_fault *fault);
+enum rag_status rag_file_write_stored(struct rag_file *file, uint64_t at, const void *bytes,
+                                      size_t size, struct rag_fault *fault);
+
 const char *rag_file_path(const struct rag_file *file);
 
 /* Announces that bytes from `end` on are not committed, so that readers can ignore them; 0:

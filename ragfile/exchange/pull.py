@@ -4,6 +4,10 @@ A RAGFile records a hash of each block. Blocks that the local file has, at the s
 else, are copied from it and the rest is fetched. If the local file is an earlier state of the remote
 one, all of its bytes are kept and only the commits after it are fetched. The result is verified as a
 whole before it replaces the local file in one step.
+
+An encrypted file needs its key, with which the result is verified; what is fetched and stored stays encrypted.
+Its blocks are never equal to those of another file, so it is fetched whole unless the local file is an earlier
+state of it.
 """
 
 from __future__ import annotations
@@ -12,7 +16,7 @@ import os
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 from urllib.parse import unquote, urlsplit
 
 from ragfile import _core
@@ -23,6 +27,7 @@ from ragfile.file.container import TAIL
 from ragfile.file.past_generations import MOST, name_of, read_past
 from ragfile.file.signatures import require, signatures
 from ragfile.ground.atomic_replace import CHUNK, replace_with, spare_unless_ragfile
+from ragfile.ground.encryption_keys import BlockCipher, KeyChoice, Unlocker, takes_key
 from ragfile.ground.lock_patience import seconds_to_wait
 from ragfile.ground.signing_keys import PublicKey
 from ragfile.ground.urls import is_dataset, is_file, is_remote, local_path, shown
@@ -32,6 +37,9 @@ from ragfile.types import StrPath
 BLOCK = 1 << 16  # the unit of a section's hashes
 FOOTER = 64  # bytes at the end of a commit
 CURRENT = b"RAGFILE\1"
+CRYPT_HEADER = 8192  # bytes of an encrypted file that a change of its keys writes
+
+Bytes: TypeAlias = _core.Map | _core.Remote | _core.Decrypted
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +65,10 @@ class PullReport:
     old_model: str | None = None
 
 
+@takes_key
 def pull(
     url: str, path: StrPath | None = None, *, trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
-    replace: bool = False, redirects: bool = False, wait: float | None = None,
+    replace: bool = False, redirects: bool = False, wait: float | None = None, key: KeyChoice = None,
 ) -> PullReport:  # fmt: skip
     """Make a local file equal to the file at a URL, fetching only what has changed.
 
@@ -74,6 +83,7 @@ def pull(
             another embedding model.
         redirects: Follow redirects to other hosts.
         wait: Seconds to wait for other writers. Defaults to `RAGFILE_WAIT`, else 30.
+        key: Of an encrypted file; see `open()`.
 
     Returns:
         A report: what was fetched, and the newest generation.
@@ -83,6 +93,7 @@ def pull(
             the remote one was rebuilt or compacted, or has dropped the last 256 generations since.
         ModelError: The files have different embedding models.
         LockedError: Another writer holds the local file.
+        EncryptionError: The file is encrypted, and no key was given, or none that opens it.
         SignatureError: None of the trusted keys signed the file, or the local file is signed and no
             key is named.
         RemoteError: The URL cannot be read.
@@ -91,19 +102,19 @@ def pull(
     _check_url(url)
     out = _name_of(url) if path is None else local_path(os.fspath(path))
     keys = None if trusted is None else [PublicKey.of(key) for key in trusted]
-    spare_unless_ragfile(out)
+    spare_unless_ragfile(out, is_encrypted=True)
     old_model: str | None = None
-    with _held(out, seconds_to_wait(wait)) as local:
-        pulled = _Pull(url, redirects, local)
-        if local is not None:
-            _check_signed(local, out, keys)
-            old_model = pulled.check_replaces(local, out, replace)
+    with _held(out, seconds_to_wait(wait)) as held:
+        pulled = _Pull(url, redirects, held)
+        spare_unless_ragfile(out, pulled.is_encrypted)
+        if pulled.local is not None:
+            _check_signed(pulled.local, out, keys)
+            old_model = pulled.check_replaces(pulled.local, out, replace)
         if not pulled.is_equal:
             pulled.fetch()
         reader = pulled.checked(keys)
         if not pulled.is_equal:
-            whole = memoryview(pulled.remote)[: pulled.size]
-            replace_with(out, whole, is_held=local is not None)
+            replace_with(out, pulled.bytes, is_held=held is not None)
     generation, model = reader.commit["generation"], _name(_model_of(reader, out))
     return PullReport(
         out, pulled.size, pulled.fetched, not pulled.is_equal, generation, model, old_model
@@ -168,26 +179,48 @@ class LocalBlocks:
 
 
 class _Pull:
-    """The file at a URL, fetched beside the local file that it may continue."""
+    """The file at a URL, fetched beside the local file that it may continue.
 
-    def __init__(self, url: str, redirects: bool, local: _core.Map | None) -> None:
-        self._local = local
-        known = None if local is None else LocalBlocks(local)
+    `local` and `remote` are what the two files hold; `held` and `stored` are their bytes, which differ from that if
+    they are encrypted. Sizes are those of the bytes.
+    """
+
+    def __init__(self, url: str, redirects: bool, held: _core.Map | None) -> None:
+        is_plain = held is not None and not held.is_encrypted
+        known = LocalBlocks(held) if held is not None and is_plain else None
         self._fetcher = Fetcher(url, redirects=redirects, known=known)
-        self.remote = _core.Remote(self._fetcher)
+        self._held, self._stored = held, _core.Remote(self._fetcher)
+        self.is_encrypted = _core.is_encrypted(self._stored.read(0, len(CURRENT)))
+        keys = _KeysOfBoth()
+        self.remote = keys.opened(self._stored) if self.is_encrypted else self._stored
         if self.remote.read(0, len(CURRENT)) != CURRENT:
             raise FormatError(
                 f"{self.remote.path}: only files of version 1.0 are pulled: download it", at=0
             )
-        self.size = _end_of_commits(self.remote)  # a commit in progress may follow
-        self._local_size = 0 if local is None else _end_of_commits(local)
-        self._continues = local is not None and self._is_earlier(local)
-        self._is_known = self._continues or (local is not None and self._is_past(local))
+        self.local: _core.Map | _core.Decrypted | None = held
+        if held is not None and held.is_encrypted:
+            self.local = keys.opened(held)
+        self.size = _end_of_commits(self.remote)[1]  # a commit in progress may follow
+        self._local_end, self._local_size = (
+            (0, 0) if self.local is None else _end_of_commits(self.local)
+        )
+        self._continues = held is not None and self._is_earlier(held)
+        self._is_known = self._continues or (self.local is not None and self._is_past(self.local))
 
     @property
     def is_equal(self) -> bool:
         """Whether the local file is the remote one already."""
-        return self._continues and self._local_size == self.size
+        return self._continues and self._local_size == self.size and self._has_same_keys()
+
+    def _has_same_keys(self) -> bool:
+        """Whether the headers are equal, if the files are encrypted."""
+        head = bytes(memoryview(self._held)[:CRYPT_HEADER]) if self._held is not None else b""
+        return not self.is_encrypted or self._stored.read(0, CRYPT_HEADER) == head
+
+    @property
+    def bytes(self) -> memoryview:
+        """The bytes of the remote file, up to the end of its newest commit."""
+        return memoryview(self._stored)[: self.size]
 
     @property
     def fetched(self) -> int:
@@ -196,22 +229,25 @@ class _Pull:
     def _is_earlier(self, local: _core.Map) -> bool:
         """Return whether the local file ends with a commit that the remote one has at the same place.
 
-        The footer holds the hash of the commit's table, which holds those of its blocks.
+        The footer holds the hash of the commit's table, which holds those of its blocks. Encrypted, it ends with
+        a tag that no other block has.
         """
-        end = self._local_size
+        end = self._local_end
         if not FOOTER <= end <= self.size:
             return False
         ends_so = bytes(memoryview(local)[end - FOOTER : end])
-        return self.remote.read(end - FOOTER, FOOTER) == ends_so
+        return self._stored.read(end - FOOTER, FOOTER) == ends_so
 
-    def _is_past(self, local: _core.Map) -> bool:
+    def _is_past(self, local: _core.Map | _core.Decrypted) -> bool:
         """Return whether the remote file had the local file's newest commit before it dropped some."""
         with suppress(FormatError):  # a damaged local file is none of them
             name = name_of(_core.Reader(local), memoryview(local))
             return name in read_past(_core.Reader(self.remote), self.remote.path)
         return False
 
-    def check_replaces(self, local: _core.Map, path: str, replace: bool) -> str | None:
+    def check_replaces(
+        self, local: _core.Map | _core.Decrypted, path: str, replace: bool
+    ) -> str | None:
         """Return the name of the local file's model if the remote one has another.
 
         Unless the file is to be replaced, raise for another model, and for changes that would be lost.
@@ -239,21 +275,21 @@ class _Pull:
 
     def fetch(self) -> None:
         """Take the blocks that the local file has, and fetch the others."""
-        if self._local is not None and self._continues:
-            whole = memoryview(self._local)[: self._local_size]
-            for at in range(0, len(whole), CHUNK):
+        if self._held is not None and self._continues:
+            whole = memoryview(self._held)[: self._local_end]
+            for at in range(CRYPT_HEADER if self.is_encrypted else 0, len(whole), CHUNK):
                 self._fetcher.put(at, whole[at : at + CHUNK])
-        else:
+        elif not self.is_encrypted:
             reader = _core.Reader(self.remote)
             named = [reader.section(e["name"], e["segment"]) for e in reader.entries]
             sections = [section for section in named if section is not None]
             _core.ready([(section, 0, 0) for section in sections])  # the hashes of their blocks
             _core.ready([(section, 0, len(section)) for section in sections])
-        self.remote.fetch(0, self.size)
+        self._stored.fetch(0, self.size)
 
     def checked(self, keys: Sequence[PublicKey] | None) -> _core.Reader:
         """Verify the whole file, and its signature if keys are given."""
-        data = self._local if self.is_equal and self._local is not None else self.remote
+        data = self.local if self.is_equal and self.local is not None else self.remote
         reader = _core.Reader(data)
         faults, _ = reader.verify(True)
         for kind, at, what, section in (fault for fault in faults if fault[2] != TAIL):
@@ -263,17 +299,39 @@ class _Pull:
         return reader
 
 
-def _end_of_commits(data: _core.Map | _core.Remote) -> int:
-    """Return where the newest commit of a file ends, 0 for one that cannot be opened."""
+class _KeysOfBoth:
+    """Unlocks two encrypted files: a key of the first one also opens the other, if that is a copy of it.
+
+    So a copy from before a change of keys is continued.
+    """
+
+    def __init__(self) -> None:
+        self._known: dict[bytes, BlockCipher] = {}
+
+    def opened(self, data: _core.Map | _core.Remote) -> _core.Decrypted:
+        def unlock(header: dict[str, Any]) -> BlockCipher:
+            found = self._known.get(header["id"]) or Unlocker(data.path)(header)
+            return self._known.setdefault(header["id"], found)
+
+        return _core.Decrypted(data, unlock)
+
+
+def _end_of_commits(data: Bytes) -> tuple[int, int]:
+    """Return where the newest commit of a file ends, and its parity if that follows; 0 for one that cannot be opened."""
     try:
-        return int(_core.Reader(data).commit["end"])
+        end = int(_core.Reader(data).commit["end"])
     except FormatError:
-        if isinstance(data, _core.Remote):
+        if isinstance(data, _core.Remote) or (
+            isinstance(data, _core.Decrypted) and data.is_elsewhere
+        ):
             raise
-        return 0
+        return 0, 0
+    return data.outer_ends(end) if isinstance(data, _core.Decrypted) else (end, end)
 
 
-def _check_signed(local: _core.Map, path: str, keys: Sequence[PublicKey] | None) -> None:
+def _check_signed(
+    local: _core.Map | _core.Decrypted, path: str, keys: Sequence[PublicKey] | None
+) -> None:
     """Raise SignatureError for a signed file that would be replaced by any."""
     if keys is not None:
         return

@@ -144,6 +144,13 @@ class Container:
         return ""
 
     @property
+    def _has_parity(self) -> bool:
+        found = self._snapshot.bytes.map
+        if isinstance(found, _core.Decrypted):
+            return found.has_parity
+        return self.reader.has("rag.parity")
+
+    @property
     def info(self) -> dict[str, Any]:
         """Facts about the file, by name."""
         snapshot, commit = self._snapshot, self._snapshot.commit
@@ -166,7 +173,7 @@ class Container:
             "lost_generation": snapshot.numbered(lost) if lost else 0,
             "stale": sum(len(entry["documents"]) for entry in self.stale_records), "compaction": self.compaction,
             "encrypted": snapshot.is_encrypted,
-            "parity": recorded.get("parity", 0) if self.reader.has("rag.parity") else 0,
+            "parity": recorded.get("parity", 0) if self._has_parity else 0,
             "signatures": [signature_fact(signature) for signature in self.signatures],
             "keep": recorded.get("keep", "all" if commit["generation"] > 1 else 1),
             "past": obstacle(self.path, self.reader, recorded),

@@ -152,7 +152,7 @@ def write_key_slots(path, dict given, double wait=0):
 
 
 cdef class Decrypted(Fetched):
-    """The plain bytes of an encrypted Map or Remote, decrypted on first access; a buffer of them all."""
+    """The plain bytes of an encrypted Map, Remote or Copy, decrypted on first access; a buffer of them all."""
 
     cdef rag_plain *plain
     cdef Cipher cipher
@@ -171,6 +171,8 @@ cdef class Decrypted(Fetched):
         self.path, self.cipher = owner.path, Cipher(unlock)
         if isinstance(owner, Remote):
             start, size, beneath = (<Remote>owner).map.bytes, (<Remote>owner).size, (<Remote>owner).source
+        elif isinstance(owner, Copy):
+            start, size = (<Copy>owner).map.bytes, (<Copy>owner).map.size
         else:
             start, size = (<Map>owner).map.bytes, (<Map>owner).map.size
         with nogil:
@@ -221,6 +223,16 @@ cdef class Decrypted(Fetched):
     def fetch_all(self):
         """Decrypt all bytes."""
         self.fetch(0, self.size)
+
+    @property
+    def has_parity(self):
+        """Whether a trailer with parity ends the encrypted file."""
+        return rag_plain_has_parity(self.plain)
+
+    def outer_ends(self, uint64_t end):
+        """Return where the blocks of a commit end in the encrypted file, and the trailer after them, if any."""
+        cdef uint64_t blocks = rag_plain_outer_size(self.plain, end)
+        return blocks, max(blocks, rag_plain_trailer_end(self.plain, blocks))
 
     def bad_blocks(self):
         """Return (blocks that are not right, the offset of the first one in the encrypted file)."""

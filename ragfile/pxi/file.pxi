@@ -408,6 +408,8 @@ cdef class Reader:
             rag_reader_verify(self.reader, full, collect_fault, <void *>faults, &verdict)
         if faults.is_short:  # unrelated to the file
             raise MemoryError
+        if isinstance(self.owner, Decrypted):  # its commits begin in blocks of their own
+            verdict.abandoned -= verdict.padding
         counts = {
             "sections": verdict.sections, "blocks": verdict.blocks, "commits": verdict.commits,
             "abandoned": verdict.abandoned, "faults": verdict.faults,
@@ -568,8 +570,6 @@ cdef class FileWriter:
         file."""
         if percent > 100:
             raise ValueError(f"parity is 1 to 100 per cent, not {percent}")
-        if percent and self.keys is not None:
-            raise ValueError(f"{self.path}: an encrypted file has no parity: leave out parity=")
         rag_writer_parity(self.alive(), percent, anew)
 
     def add(self, str name, data, uint32_t segment=0, uint32_t flags=0, uint64_t items=0):

@@ -62,12 +62,13 @@ cdef class Repair:
     cdef rag_repair *repair
     cdef readonly str path
 
-    def __cinit__(self, Map mapped not None):
+    def __cinit__(self, mapped):
         cdef rag_fault fault
         cdef rag_status status
+        cdef rag_map map = (<Copy>mapped).map if isinstance(mapped, Copy) else (<Map?>mapped).map
         self.path = mapped.path
         with nogil:
-            status = rag_repair_open(mapped.map.bytes, mapped.map.size, &self.repair, &fault)
+            status = rag_repair_open(map.bytes, map.size, &self.repair, &fault)
         check(status, &fault, self.path)
 
     def __dealloc__(self):

@@ -54,7 +54,7 @@ from ragfile.write.writer import (
     keep_record,
     layout_record,
     parity_record,
-    refuse_plain_copies,
+    refuse_plain_cache,
 )
 
 if TYPE_CHECKING:
@@ -260,7 +260,7 @@ def build_from(
     share() returns the share of the input that was read, why() the reason for having no documents. links are
     those that the caller brings, by document. key encrypts the file.
     """
-    refuse_plain_copies(key, (config or {}).get("parity", 0), embedding_cache)
+    refuse_plain_cache(key, embedding_cache)
     with Writer(
         out, embedder=embedder, spec=spec, chunking=chunking, analysis=analysis,
         precision=precision, portable=portable, created=created, config=config,

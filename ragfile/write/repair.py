@@ -3,6 +3,9 @@
 The core finds the parity and reconstructs damaged bytes in a copy in memory (csrc/parity/repair_file.c). The copy is
 verified as a whole before it is written, and replaces the file in one step, so a repair never leaves a
 file worse than it was.
+
+The parity of an encrypted file protects its encrypted bytes, so no key is needed. With its key, what it holds is
+verified, too.
 """
 
 from __future__ import annotations
@@ -10,14 +13,16 @@ from __future__ import annotations
 import os
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from ragfile import _core
-from ragfile.errors import CorruptError, FormatError
+from ragfile.errors import CorruptError, EncryptionError, FormatError
 from ragfile.file.container import TAIL
 from ragfile.file.row_segment import StoredDocument
 from ragfile.ground.atomic_replace import replace_with, spare_unless_ragfile
+from ragfile.ground.encryption_keys import Unlocker, has_key
 from ragfile.ground.lock_patience import seconds_to_wait
 from ragfile.ground.missing_files import explained
 from ragfile.ground.urls import is_dataset, local_file
@@ -109,7 +114,7 @@ def repair(
     if is_dataset(path):
         raise ValueError(f"{os.fspath(path)} is a dataset: repair the files in it")
     if out is not None:
-        spare_unless_ragfile(out)
+        spare_unless_ragfile(out, is_encrypted=True)
     with explained(path):
         held = None if dry_run or out is not None else _core.Held(path, seconds_to_wait(wait))
     try:
@@ -133,11 +138,15 @@ def _mended(path: StrPath, out: StrPath | None) -> tuple[RepairReport, _core.Cop
     try:
         found = _core.Repair(mapped)
     except CorruptError as error:
-        if _faults(mapped) or error.section:
+        if error.section or mapped.is_encrypted or _faults(mapped):
             raise
         return report, _core.Copy(path)
     copy = _core.Copy(path, found.size)
     restored, lost = found.run(copy)
+    if _core.is_encrypted(memoryview(copy)[:8]):
+        report.restored, report.lost = _stretches(restored, []), _stretches(lost, [])
+        report.remaining = _encrypted_faults(copy, bool(lost))
+        return report, copy
     report.remaining = _faults(copy)
     entries = _entries(copy)
     report.restored = _stretches(restored, entries)
@@ -147,12 +156,21 @@ def _mended(path: StrPath, out: StrPath | None) -> tuple[RepairReport, _core.Cop
     return report, copy
 
 
-def _faults(data: _core.Map | _core.Copy) -> list[tuple[str, int, str, str]]:
+def _faults(data: _core.Map | _core.Copy | _core.Decrypted) -> list[tuple[str, int, str, str]]:
     try:
         faults, _ = _core.Reader(data).verify(True)
     except FormatError as error:
         return [(type(error).__name__, error.at or 0, str(error), error.section or "")]
     return [fault for fault in faults if fault[2] != TAIL]
+
+
+def _encrypted_faults(copy: _core.Copy, has_lost: bool) -> list[tuple[str, int, str, str]]:
+    """Return the faults of a repaired encrypted file: those that its key shows, and those of its parity."""
+    found = [] if has_lost else trailer_faults(copy)
+    with suppress(EncryptionError):  # a key of other files
+        if not found and not has_lost and has_key():
+            return _faults(_core.Decrypted(copy, Unlocker(copy.path)))
+    return found
 
 
 def _entries(copy: _core.Copy) -> list[SectionEntry]:
@@ -253,5 +271,19 @@ def parity_faults(mapped: _core.Map) -> list[tuple[str, int, str, str]]:
         wrong = [place for places in found.run(_core.Copy(mapped.path), True) for place in places]
     except FormatError as error:
         return [(type(error).__name__, at, str(error), name)]
+    return _mismatches(wrong, name)
+
+
+def trailer_faults(stored: _core.Map | _core.Copy) -> list[tuple[str, int, str, str]]:
+    """Return the faults of an encrypted file's bytes against their parity."""
+    copy = stored if isinstance(stored, _core.Copy) else _core.Copy(stored.path)
+    try:
+        found = _core.Repair(stored).run(copy, True)
+    except FormatError as error:
+        return [(type(error).__name__, error.at or 0, str(error), NO_SECTION)]
+    return _mismatches([place for places in found for place in places], NO_SECTION)
+
+
+def _mismatches(wrong: list[tuple[int, int]], name: str) -> list[tuple[str, int, str, str]]:
     what = "the parity does not match the bytes that it protects"
     return [(CorruptError.__name__, place, what, name) for place, _ in wrong[:FAULTS]]

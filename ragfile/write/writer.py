@@ -85,7 +85,7 @@ class Writer(Transaction):
     ) -> None:  # fmt: skip
         """Start a new file; `create()` describes the options."""
         path = local_file(path)
-        refuse_plain_copies(key, parity, embedding_cache)
+        refuse_plain_cache(key, embedding_cache)
         spare_unless_ragfile(path, key not in (None, False))
         if metric not in METRICS:
             raise ValueError(f"unknown metric {metric!r}: use one of {', '.join(METRICS)}")
@@ -199,15 +199,9 @@ class Writer(Transaction):
             self.discard()
 
 
-def refuse_plain_copies(
-    key: KeyChoice, parity: int, embedding_cache: StrPath | bool | None
-) -> None:  # fmt: skip
-    """Raise ValueError for options that an encrypted file does not have."""
-    if key is None or key is False:
-        return
-    if parity:
-        raise ValueError("an encrypted file has no parity: leave out parity=, or keep a copy")
-    if embedding_cache:
+def refuse_plain_cache(key: KeyChoice, embedding_cache: StrPath | bool | None) -> None:
+    """Raise ValueError for a cache of vectors beside an encrypted file."""
+    if key not in (None, False) and embedding_cache:
         raise ValueError("an embedding cache is not encrypted: leave out embedding_cache=")
 
 

@@ -117,6 +117,7 @@ def test_links_that_were_changed_are_read_or_refused(core, tmp_path):
 
 def test_parity_that_was_changed_repairs_or_is_refused(core, tmp_path):
     files = sorted((ROOT / "spec/vectors/parity").glob("*.ragfile"))
+    files += sorted((ROOT / "spec/vectors/encryption").glob("parity*.ragfile"))
     said = run(core, tmp_path, ["drivers/parity_fuzz.c"], ROUNDS // 3, 1, *files)
     assert "repairs" in said
 

@@ -13,6 +13,7 @@ from ragfile import _core
 COMPILER = shutil.which("cc")
 PARTS = [
     *sorted((ROOT / "csrc/parity").glob("*.c")),
+    *sorted((ROOT / "csrc/encryption").glob("*.c")),
     *sorted((ROOT / "csrc/system").glob("*.c")),
     *(ROOT / f"csrc/shared/{n}.c" for n in ("array", "bits")),
     *(
@@ -62,6 +63,7 @@ def test_damaged_and_lying_parity_stays_inside_its_bytes(tmp_path):
     if built.returncode:
         pytest.skip(f"the sanitizers cannot be linked here: {built.stderr[:200]}")
     vectors = sorted((ROOT / "spec/vectors/parity").glob("*.ragfile"))
+    vectors += sorted((ROOT / "spec/vectors/encryption").glob("parity*.ragfile"))
     done = subprocess.run([program, "100", "9", *vectors], capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert int(done.stdout.split()[0]) > 20

@@ -1,6 +1,6 @@
 """A server's worker is killed, or runs out of disk or descriptors, at each call on files of a request.
 
-    python tests/crash/server_faults.py FOLDER [--step 3] [--only upload:kill …]
+    python tests/crash/server_faults.py FOLDER [--step 3] [--part 2/9] [--only upload:kill …]
 
 Run it under gate.c (see `make -C tests schedules`). A request goes to a worker in a process of its own. Then
 another worker takes over, as a server starts it: what a client was told is done must be there, the file is
@@ -138,8 +138,11 @@ def is_tail(fault):
     return "belong to none" in str(fault)
 
 
-def rounds(work, step=1, only=()):
-    """Try requests with faults, all or those named "request:fault", at every `step`-th call; return counts."""
+def rounds(work, step=1, only=(), first=1):
+    """Try requests with faults, all or those named "request:fault", at every `step`-th call; return counts.
+
+    `first` is the call to begin with: parts with all numbers up to `step` add up to every call.
+    """
     template = work / "template"
     schedules.prepare(template, "file")
     (template / "sources" / "new.md").write_text("A new page about keys.")
@@ -148,7 +151,7 @@ def rounds(work, step=1, only=()):
         for fault, action in FAULTS.items():
             if only and f"{name}:{fault}" not in only:
                 continue
-            at, lines = 1, [""]
+            at, lines = first, [""]
             while lines[-1:] != ["end beyond"]:
                 folder = Path(tempfile.mkdtemp(dir=work))
                 shutil.copytree(template, folder, dirs_exist_ok=True)
@@ -182,9 +185,11 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=Path)
     parser.add_argument("--step", type=int, default=1)
+    parser.add_argument("--part", help='as "2/9": every ninth call from the second on')
     parser.add_argument("--only", nargs="+", default=())
     args = parser.parse_args()
-    counts = rounds(args.folder, args.step, args.only)
+    first, step = map(int, args.part.split("/")) if args.part else (1, args.step)
+    counts = rounds(args.folder, step, args.only, first)
     print(f"{sum(counts.values())} faults, nothing lost: {dict(counts)}")
 
 

@@ -354,7 +354,7 @@ def test_other_files_and_urls_are_refused(server, tmp_path):
         ragfile.pull(server.url(""))
     assert not (tmp_path / "kb").exists()
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(FileExistsError, match="is not a plain RAGFile"):
+    with pytest.raises(FileExistsError, match="is not a RAGFile"):
         ragfile.pull(server.url("kb.ragfile"), tmp_path / "notes.txt")
 
 

@@ -13,7 +13,6 @@ import pytest
 
 import ragfile
 from ragfile import _core
-from ragfile.errors import FormatError
 from ragfile.ground import encryption_keys
 
 KEY = bytes(range(32))
@@ -239,6 +238,21 @@ def test_a_commit_changes_no_block_that_was_committed(files):
         assert closed.read_bytes()[: len(before)] == before
 
 
+def test_the_padding_of_commits_is_not_counted_as_abandoned(files):
+    closed = files[1]
+    for step in range(3):
+        change(closed, step, KEY)
+    with ragfile.using_key(KEY):
+        assert ragfile.verify(closed)[1]["abandoned"] == 0
+        before = closed.read_bytes()
+        change(closed, 3, KEY)
+        closed.write_bytes(closed.read_bytes()[:-STRIDE])  # a writer that died
+        change(closed, 4, KEY)
+        faults, counts = ragfile.verify(closed)
+    assert faults == []
+    assert PAYLOAD <= counts["abandoned"] < len(closed.read_bytes()) - len(before)
+
+
 def test_a_block_of_another_place_file_or_commit_is_found(files):
     closed = files[1]
     for step in range(3):
@@ -442,10 +456,6 @@ def test_older_generations_open_and_are_dropped(files):
 
 
 def test_what_would_write_plain_bytes_is_refused(files, tmp_path):
-    with pytest.raises(ValueError, match="no parity"):
-        ragfile.build(documents(3), tmp_path / "a.ragfile", key=KEY, parity=10)
-    with pytest.raises(ValueError, match="no parity"):
-        ragfile.edit(files[1], key=KEY, parity=10).close()
     with pytest.raises(ValueError, match="embedding cache is not encrypted"):
         ragfile.build(documents(3), tmp_path / "a.ragfile", key=KEY, embedding_cache=tmp_path)
     with pytest.raises(ValueError, match="embedding cache is not encrypted"):
@@ -524,12 +534,6 @@ def test_a_checksum_finds_a_block_of_a_copy_that_was_edited_apart_with_the_key(f
         closed.write_bytes(one[:at] + two[at : at + STRIDE] + one[at + STRIDE :])
         assert ragfile.file.source.opened_map(str(closed)).bad_blocks() == (0, 0)
         assert ragfile.verify(closed)[0]  # by a checksum inside
-
-
-def test_no_site_is_made_of_a_file_that_browsers_cannot_read(files, tmp_path, web_files):
-    with ragfile.using_key(KEY), pytest.raises(FormatError, match="browsers read no encrypted"):
-        ragfile.site(files[1], tmp_path / "public")
-    assert not (tmp_path / "public").exists()
 
 
 def test_layers_mix_encrypted_and_plain_files(files, tmp_path):

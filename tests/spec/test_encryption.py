@@ -34,6 +34,7 @@ def _load(path):
 
 
 SLOW = _load(ROOT / "spec" / "encryption.py")
+TRAILERS = _load(ROOT / "spec" / "trailers.py")
 
 
 @pytest.mark.parametrize("name", EXPECTED["files"])
@@ -63,6 +64,32 @@ def test_the_slow_reader_finds_what_a_vector_holds_or_refuses_it_at_its_byte(nam
         return
     inner, wrong = SLOW.decrypted(data, KEY)
     assert (hashlib.sha256(inner).hexdigest(), wrong) == (wanted["sha256"], wanted["wrong"])
+
+
+@pytest.mark.parametrize("name", [n for n, v in EXPECTED["files"].items() if "repaired" in v])
+def test_both_readers_repair_a_vector_without_a_key(name, tmp_path):
+    path, wanted = tmp_path / "kb.ragfile", EXPECTED["files"][name]["repaired"]
+    data = (FOLDER / f"{name}.ragfile").read_bytes()
+    assert hashlib.sha256(TRAILERS.repaired(data)).hexdigest() == wanted
+    path.write_bytes(data)
+    ragfile.repair(path)
+    assert hashlib.sha256(path.read_bytes()).hexdigest() == wanted
+
+
+def test_the_slow_repair_agrees_with_the_package_over_damage_of_its_files(tmp_path):
+    path, chance = tmp_path / "kb.ragfile", random.Random(9)
+    ragfile.build([{"id": "a.md", "text": "Pods live long."}], path, key=KEY, parity=5)
+    with ragfile.edit(path, key=KEY) as w:
+        w.upsert([{"id": "b.md", "text": "Gardens"}])
+    whole = path.read_bytes()
+    assert TRAILERS.repaired(whole) == whole
+    for _ in range(3):
+        hurt = bytearray(whole)
+        for at in chance.sample(range(8192, len(whole)), 2):
+            hurt[at] ^= 5
+        path.write_bytes(hurt)
+        ragfile.repair(path)
+        assert TRAILERS.repaired(bytes(hurt)) == path.read_bytes() == whole
 
 
 def test_the_vectors_are_what_their_script_makes():

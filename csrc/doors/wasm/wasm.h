@@ -72,6 +72,9 @@ struct file {
 extern struct file file;
 extern struct rag_fault fault; /* of the last call that failed */
 
+/* The array of numbers that a call leaves for JavaScript. */
+double *door_answer(void);
+
 /* Return the guard of a segment's section; false without a fault if there is none. */
 enum rag_status section_guard(const char *name, uint32_t segment, struct rag_guard *guard,
                               bool *found);

@@ -89,9 +89,10 @@ void rag_seal_leaf(const uint8_t *bytes, size_t size, uint8_t out[RAG_LEAF]);
 
 /* Verifies every byte of this commit: blocks, hashes, zero padding, front page. With `full`,
  * verifies all older commits, too. Reports each fault and continues where possible. `abandoned`
- * counts bytes between commits. */
+ * counts bytes between commits, `padding` the zeros that end them: in an encrypted file, they are
+ * no remains. */
 struct rag_verdict {
-    uint64_t sections, blocks, commits, abandoned, faults;
+    uint64_t sections, blocks, commits, abandoned, padding, faults;
 };
 void rag_reader_verify(struct rag_reader *reader, bool full,
                        void (*report)(void *context, const struct rag_fault *fault), void *context,

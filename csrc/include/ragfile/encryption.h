@@ -65,6 +65,12 @@ struct rag_cipher {
 /* Whether bytes begin as an encrypted file does, whatever its state. */
 bool rag_is_encrypted(const uint8_t *bytes, uint64_t size);
 
+/* The same if the first page of the header may be damaged. */
+bool rag_is_encrypted_in_part(const uint8_t *bytes, uint64_t size);
+
+/* Whether a page of a header is as it was written. */
+bool rag_crypt_page_is_whole(const uint8_t *page, uint64_t size);
+
 /* Reads the header from the first RAG_CRYPT_HEADER bytes of a file. RAG_NOT_RAGFILE if it is not
  * an encrypted file, RAG_CORRUPT if neither page is whole. */
 enum rag_status rag_crypt_header_read(const uint8_t *bytes, uint64_t size,
@@ -92,6 +98,14 @@ enum rag_status rag_plain_open(const uint8_t *outer, uint64_t size,
                                struct rag_plain **plain, struct rag_fault *fault);
 const struct rag_source *rag_plain_source(const struct rag_plain *plain);
 uint64_t rag_plain_size(const struct rag_plain *plain);
+
+/* Whether the file ends with a trailer: parity of its blocks. Its end, if the blocks before it end
+ * at `blocks`, or 0. */
+bool rag_plain_has_parity(const struct rag_plain *plain);
+uint64_t rag_plain_trailer_end(const struct rag_plain *plain, uint64_t blocks);
+
+/* The bytes that the encrypted file has if its inner file ends at `end`, the end of a commit. */
+uint64_t rag_plain_outer_size(const struct rag_plain *plain, uint64_t end);
 void rag_plain_close(struct rag_plain *plain);
 
 /* Checks every block of a file: reports those that no key or the wrong place makes unreadable, by

@@ -57,7 +57,8 @@ static void lie(struct content *c) {
     bool picked = false;
     for (size_t at = FRONT_SIZE; at + SHARD_HEAD_SIZE <= c->size; at += SECTION_ALIGN) {
         uint8_t *head = c->bytes + at;
-        if (memcmp(head, SHARD_MAGIC, 8) != 0 || (!all && chosen-- != 0)) continue;
+        if (memcmp(head, SHARD_MAGIC, 8) != 0 && memcmp(head, TRAILER_MAGIC, 8) != 0) continue;
+        if (!all && chosen-- != 0) continue;
         const uint64_t old = wide ? load_u64(head + field) : load_u32(head + field);
         if (!picked) value = tempting(old, c->size);
         picked = true;

@@ -7,6 +7,7 @@ export class FormatError extends RagfileError {
 }
 export class VersionError extends FormatError {}
 export class CorruptError extends FormatError {}
+export class EncryptionError extends RagfileError {}
 export class RemoteError extends RagfileError {
   status: number | null;
 }

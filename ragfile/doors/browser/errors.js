@@ -22,6 +22,9 @@ export class VersionError extends FormatError {}
 /** Truncated, overlapping, or a checksum that does not hold. */
 export class CorruptError extends FormatError {}
 
+/** The file is encrypted, and no key was given, or none that opens it. */
+export class EncryptionError extends RagfileError {}
+
 /** Bytes of a file behind a URL could not be had; `status` is the server's, where it gave one. */
 export class RemoteError extends RagfileError {
   constructor(message, { status = null } = {}) {
@@ -47,6 +50,7 @@ const KINDS = {
   FormatError,
   VersionError,
   CorruptError,
+  EncryptionError,
   RemoteError,
   ChangedError,
   ModelError,

@@ -144,11 +144,15 @@ export interface Word {
   whole: boolean;
 }
 
+export type Key = string | ArrayBuffer | ArrayBufferView;
+
 export interface OpenOptions {
   /** An older generation of the file. */
   generation?: number;
   /** Refuses a file whose newest commit is damaged. */
   strict?: boolean;
+  /** The key of an encrypted file: 32 bytes, their text in hexadecimal digits or base64, or a function that returns one of them. */
+  key?: Key | (() => Key | Promise<Key>) | null;
   /** How many bytes of the file stay in memory between calls; 64 MiB. */
   memory?: number;
   /** How many bytes a search by meaning can hold at once; 512 MiB. A larger file is asked by words. */

@@ -95,6 +95,7 @@ async function openInWorker(place, { worker, ...options }) {
     if (value instanceof URL) options[name] = value.href; // an URL cannot be sent
   const isText = typeof place === "string" || place instanceof URL;
   try {
+    if (typeof options.key === "function") options.key = await options.key(); // nor can a function
     options.wasm = await compile(options.wasm); // here, while the worker is loaded
     await file.call("open", isText ? new URL(place, document.baseURI).href : place, options);
   } catch (error) {

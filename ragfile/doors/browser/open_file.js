@@ -5,6 +5,7 @@ Rows are numbered through the segments in order; a deleted row keeps its number 
 import { analysisOf } from "./analysis.js";
 import { configOf, isObject, METRICS, parsed } from "./config.js";
 import { Core } from "./core.js";
+import { EncryptedFile, isEncrypted } from "./encrypted_file.js";
 import { ArgumentError, CorruptError, FormatError, RagfileError } from "./errors.js";
 import { Links } from "./links.js";
 import { foreseen } from "./prefetch.js";
@@ -19,7 +20,7 @@ const KEPT_FIELDS = 4096;
 const PART = 4 << 20; // of a file that is read whole
 
 export class Archive {
-  /** place: a URL, Blob, File or ArrayBuffer. options: generation, strict, memory, wasm, fetch. */
+  /** place: a URL, Blob, File or ArrayBuffer. options: generation, strict, key, memory, wasm, fetch. */
   static async open(place, options = {}) {
     const source = sourceOf(place, options);
     const [core, { size, parts }] = await Promise.all([
@@ -57,11 +58,10 @@ export class Archive {
 
   async read() {
     const { core } = this;
-    if (!core.here.has(0, Math.min(FRONT, core.size)))
-      await core.fetch([
-        [0, Math.min(FRONT, core.size)],
-        [Math.max(0, core.size - WINDOW), core.size],
-      ]);
+    await this.fetchEnds();
+    const front = new Uint8Array(8);
+    core.here.copy(0, Math.min(8, core.size), front);
+    if (isEncrypted(front)) await this.decrypt();
     await this.readHeader();
     await core.call("open", core.size, 0);
     this.commit = this.readCommit();
@@ -72,6 +72,27 @@ export class Archive {
       throw new CorruptError(
         `generation ${this.numbered(this.commit.lost)} was committed and is damaged`,
       );
+  }
+
+  async fetchEnds() {
+    const { core } = this;
+    if (core.here.has(0, Math.min(FRONT, core.size))) return;
+    await core.fetch([
+      [0, Math.min(FRONT, core.size)],
+      [Math.max(0, core.size - WINDOW), core.size],
+    ]);
+  }
+
+  /** From now on, bytes are those of the file inside. */
+  async decrypt() {
+    const { core } = this;
+    const parts = core.here.parts.map(({ at, bytes }) => [at, bytes]);
+    const stored = { size: core.size, parts };
+    this.source = await EncryptedFile.over(this.source, stored, core, this.options.key);
+    core.source = this.source;
+    core.size = this.source.size;
+    core.here.clear();
+    await this.fetchEnds();
   }
 
   async readHeader() {

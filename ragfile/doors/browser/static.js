@@ -1,6 +1,9 @@
 /* The page's backend on a static site, in place of backend.js: search one file beside the page, without a
 server. site.json has the file's URL and title.
 
+An encrypted file needs its key: the page takes it from the end of its address, #key=…, which no server
+sees, or asks for it. The key stays in memory.
+
 The first answer uses words alone. The model is loaded afterwards, and the page then repeats the
 question. Browsers that save data load no model. */
 
@@ -15,9 +18,18 @@ export async function open() {
   if (!answer.ok) throw new Error(`The site lacks its site.json (status ${answer.status}).`);
   const site = await answer.json();
   const options = { model: site.model ? new URL(site.model, place) : null };
+  if (site.encrypted) options.key = keyOf(site);
   const file = await openFile(new URL(site.file, place), options);
   keepForOffline(site, place);
   return new Static(site, file);
+}
+
+/** The key that the page is given; its address loses it. */
+function keyOf(site) {
+  const found = /^#(.*&)?key=([^&]+)/.exec(location.hash);
+  if (!found) return prompt(`The key of ${site.name}:`) ?? "";
+  history.replaceState(history.state, "", location.pathname + location.search);
+  return decodeURIComponent(found[2]);
 }
 
 class Static {

@@ -46,8 +46,6 @@ SPELLINGS = (
     (r"\bgive its key with key=", "give its key with --key-file"),
     (r"\bgive it with key=", "give it with --key-file"),
     (r"\bbuild it again with key=", "build it again with --encrypt"),
-    (r"\bleave out parity=, or keep a copy", "leave out --parity, or keep a copy"),
-    (r"\bleave out parity=", "leave out --parity"),
     (r"\bleave out embedding_cache=", "leave out --embedding-cache"),
     (r"\bpass api_key(?: or another base_url)?", "another address with ?base_url="),
     (r"ragfile\.build\((.+?), 'kb\.ragfile'\)", "`ragfile build {} -o kb.ragfile`"),

@@ -51,7 +51,8 @@ def site(
 ) -> list[str]:  # fmt: skip
     """Write a static site that searches a file, and return the names of its files.
 
-    A site that is already in the folder is replaced.
+    A site that is already in the folder is replaced. The file is copied as it is: an encrypted one stays encrypted, and
+    the page needs its key. The site then has no filters, which would show metadata; it shows the languages.
 
     Args:
         path: The file, of format 1.0.
@@ -63,17 +64,14 @@ def site(
     Raises:
         FileExistsError: The folder has other files.
         FileNotFoundError: The core for browsers is not built.
-        FormatError: The file is not of format 1.0, or encrypted.
+        FormatError: The file is not of format 1.0.
+        EncryptionError: The file is encrypted, and no key was given, or none that opens it.
     """
     source, folder = Path(path), Path(out)
     _require_built()
     with open_file(source) as opened:
         if not isinstance(opened, KnowledgeBase):
             raise FormatError(f"{source}: a site is made of a 1.0 file: convert it first")
-        if opened.rows.is_encrypted:
-            raise FormatError(
-                f"{source}: browsers read no encrypted files: convert it to a plain one"
-            )
         about = _about(opened, source, title or source.stem, meaning, offline)
         stemmers = _stemmers(opened)
     _prepare(folder)
@@ -111,8 +109,13 @@ def _about(
         "model": f"ragfile/{MODEL}" if has_model else None,
         "offline": size <= KEPT_OFFLINE if offline is None else offline,
         "generation": opened.generation,
-        "facets": facets_of(opened),
+        "encrypted": opened.rows.is_encrypted,
+        "facets": _no_facets(opened) if opened.rows.is_encrypted else facets_of(opened),
     }
+
+
+def _no_facets(opened: KnowledgeBase) -> dict[str, Any]:
+    return {"tags": [], "fields": [], "generation": opened.generation}
 
 
 def _stemmers(opened: KnowledgeBase) -> list[str]:

@@ -15,6 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent.parent))
 from reader import xxh3  # noqa: E402
+from trailers import trailer  # noqa: E402
 
 USER, OTHER, DATA = b"\x11" * 32, b"\x22" * 32, bytes(range(32))
 ID = bytes(range(100, 116))
@@ -63,6 +64,14 @@ def joined(pages, parts, stride=4096):
     return b"".join(pages) + b"".join(p.ljust(stride, b"\0") for p in parts[:-1]) + parts[-1]
 
 
+def with_trailer(data, stride=4096):
+    return data + trailer(data, 5, stride)[0]
+
+
+def damaged(data, places):
+    return bytes(b ^ (at in places) for at, b in enumerate(data))
+
+
 def with_hash(raw):
     return raw[:4088] + u64(xxh3(raw[:4088]))
 
@@ -79,6 +88,12 @@ def files():
     flip = lambda at: bytes(b ^ (i == at) for i, b in enumerate(parts[0]))  # noqa: E731
     short = [block(0, INNER[:100]), *parts[1:]]
     wide = blocks(stride=16384)
+    bare = joined([one, one], parts)
+    after, head = trailer(bare, 5)
+    protected = bare + after
+    twice = protected + block(len(protected) // 4096 - 2, bytes(100))
+    again, _ = trailer(twice, 5, before=head, is_step=True)
+    holes = damaged(protected, (300, 8200, 12300, len(bare) + 5000, len(protected) - 10))
     return {
         "one": ("one key; the inner file is good-1-commits", joined([one, one], parts)),
         "two-keys": ("the second of two slots", joined([two, two], parts)),
@@ -112,12 +127,19 @@ def files():
         "short-block": ("a short block; zeros follow", joined([one, one], short)),
         "cut": ("the last byte is cut off", joined([one, one], parts)[:-1]),
         "cut-block": ("the last block is cut off", joined([one, one], [*parts[:-1], b""])),
+        "parity": ("a trailer after the blocks", protected),
+        "parity-step": ("a block after the trailer, which belongs to no commit, and a step", twice + again),
+        "parity-wide": ("a trailer after a block of 16384", with_trailer(joined([page([slot(USER)], stride=16384)] * 2, wide, 16384), 16384)),
+        "parity-cut": ("the mark is cut off: the trailer reads as zeros", protected[:-64]),
+        "parity-mark": ("one bit of the mark: the same", damaged(protected, [len(protected) - 60])),
+        "parity-damaged": ("a page, two blocks, a share and the mark are damaged", holes),
     }  # fmt: skip
 
 
 def main():
     sys.path.insert(0, str(HERE.parent.parent))
     import encryption
+    import trailers
     from reader import Refused
 
     expected = {}
@@ -134,6 +156,8 @@ def main():
             }
         except Refused as error:
             found = {"refused": {"kind": error.kind, "at": error.at, "rule": error.rule}}
+        if name.startswith("parity"):
+            found["repaired"] = hashlib.sha256(trailers.repaired(data)).hexdigest()
         expected[name] = {"note": note, **found}
     (HERE / "expected.json").write_text(
         json.dumps({"key": USER.hex(), "files": expected}, indent=1) + "\n"
