@@ -18,6 +18,15 @@
 
 enum { DEPTH_MAX = 64, FILTER_DEPTH = 256, WORDS_MAX = 8 * COLUMNS_MAX };
 
+/* What the elements of a list have at the wanted path, as the inside of a list; `depth` is that of the
+ * current element's value, NO_DEPTH without one. */
+struct gathered {
+    struct rag_buffer list, element;
+    uint32_t depth;
+    bool has_any;
+};
+enum { NO_DEPTH = UINT32_MAX };
+
 struct parser {
     struct rag_columns_builder *builder;
     const uint8_t *at, *end;
@@ -25,7 +34,8 @@ struct parser {
     struct rag_buffer *out;  /* values */
     struct rag_buffer *name; /* of the path that leads here, with a dot after it */
     uint32_t top;
-    bool has_more; /* than metadata, tags and a source */
+    bool has_more;             /* than metadata, tags and a source */
+    struct gathered *gathered; /* in a list that the wanted path enters, else NULL */
 };
 
 /* How a member is reached; is_named is false if no path can name it. */
@@ -179,16 +189,63 @@ static bool put_number(struct parser *p, bool *is_odd) {
 
 static bool put_value(struct parser *p, struct way way, int level, bool *is_odd);
 
-static bool put_list(struct parser *p, int level, bool *is_odd) {
+static bool put_elements(struct parser *p, struct way way, int level, bool *is_odd) {
     buffer_byte(p->out, VALUE_LIST);
     if (!take(p, ']')) {
         do {
-            if (!put_value(p, (struct way){false, 0}, level + 1, is_odd)) return false;
+            skip_blanks(p);
+            const bool is_object = p->at < p->end && *p->at == '{';
+            struct gathered *to = way.is_named ? p->gathered : NULL;
+            if (to) to->depth = NO_DEPTH, to->element.size = 0;
+            const struct way inner = {way.is_named && is_object, way.depth};
+            if (!put_value(p, inner, level + 1, is_odd)) return false;
+            if (!to || to->depth == NO_DEPTH) continue;
+            rag_buffer_put(&to->list, to->element.bytes, to->element.size);
+            to->has_any = true;
         } while (take(p, ','));
         if (!take(p, ']')) return spoil(p);
     }
     buffer_byte(p->out, VALUE_END);
     return true;
+}
+
+/* Takes the value at the wanted path of an element; the one with fewer keys on its way counts, and
+ * a list adds its elements. */
+static void gather(struct gathered *to, uint32_t depth, const uint8_t *value, size_t size) {
+    const bool is_list = *value == VALUE_LIST;
+    if (depth >= to->depth) return;
+    to->depth = depth;
+    to->element.size = 0;
+    rag_buffer_put(&to->element, value + is_list, size - 2 * is_list);
+}
+
+static void note(struct parser *p, uint32_t path, uint32_t depth, size_t from, bool is_odd);
+
+/* Hands on what the elements of a list have: as a list of the wanted path, or to the list around. */
+static void note_gathered(struct parser *p, uint32_t depth, const struct gathered *found) {
+    struct rag_columns_builder *b = p->builder;
+    const size_t from = p->out->size;
+    buffer_byte(p->out, VALUE_LIST);
+    rag_buffer_put(p->out, found->list.bytes, found->list.size);
+    buffer_byte(p->out, VALUE_END);
+    if (p->out->failed || found->list.failed || found->element.failed) b->has_no_memory = true;
+    else if (p->gathered) gather(p->gathered, depth, p->out->bytes + from, p->out->size - from);
+    else note(p, rag_column_path_of(b, b->wanted.bytes, b->wanted.size, false), depth, from, false);
+    p->out->size = from;
+}
+
+/* A list, whose objects a wanted path enters. */
+static bool put_list(struct parser *p, struct way way, int level, bool *is_odd) {
+    if (!way.is_named || !p->builder->is_of_one_path)
+        return put_elements(p, (struct way){false, 0}, level, is_odd);
+    struct gathered own = {.depth = NO_DEPTH}, *outer = p->gathered;
+    p->gathered = &own;
+    const bool is_good = put_elements(p, way, level, is_odd);
+    p->gathered = outer;
+    if (is_good && own.has_any) note_gathered(p, way.depth, &own);
+    free(own.list.bytes);
+    free(own.element.bytes);
+    return is_good;
 }
 
 /* Records the value at an offset of the buffer for a path. */
@@ -217,6 +274,7 @@ static bool put_member(struct parser *p, struct way way, size_t key, int level, 
     const size_t before = p->name->size, key_size = p->out->size - key - 2;
     bool is_last = true, is_value_odd = false;
     uint32_t path = NO_PATH;
+    size_t name_size = 0;
     if (p->out->failed) return b->has_no_memory = true, spoil(p);
     if (way.is_named) {
         rag_buffer_put(p->name, p->out->bytes + key + 1, key_size);
@@ -224,14 +282,18 @@ static bool put_member(struct parser *p, struct way way, size_t key, int level, 
         uint8_t *name = p->name->bytes + before;
         p->name->size = before + rag_text_raw(name, name, key_size);
         is_last = p->name->size > before && memchr(name, '.', p->name->size - before);
-        path = rag_column_path_of(b, p->name->bytes, p->name->size, false);
+        name_size = p->name->size;
+        path = rag_column_path_of(b, p->name->bytes, name_size, false);
         if (way.depth == 1) p->top = path;
         buffer_byte(p->name, '.');
     }
     const size_t from = p->out->size;
     skip_blanks(p);
     const bool is_good = put_value(p, (struct way){!is_last, way.depth + 1}, level, &is_value_odd);
-    if (is_good) note(p, path, way.depth, from, is_value_odd);
+    const bool is_wanted = path != NO_PATH && name_size == b->wanted.size;
+    if (is_good && !p->gathered) note(p, path, way.depth, from, is_value_odd);
+    else if (is_good && is_wanted && !p->out->failed)
+        gather(p->gathered, way.depth, p->out->bytes + from, p->out->size - from);
     *is_odd |= is_value_odd;
     p->name->size = before;
     return is_good;
@@ -326,7 +388,7 @@ static bool put_value(struct parser *p, struct way way, int level, bool *is_odd)
         buffer_byte(p->out, VALUE_END);
         return true;
     }
-    if (c == '[') return p->at++, put_list(p, level, is_odd);
+    if (c == '[') return p->at++, put_list(p, way, level, is_odd);
     if (c == '{') return p->at++, put_object(p, way, level, is_odd);
     if (put_constant(p, is_odd)) return true;
     return c == '-' || (c >= '0' && c <= '9') ? put_number(p, is_odd) : spoil(p);
@@ -395,7 +457,7 @@ static bool put_fields(struct parser *p) {
 
 bool rag_column_words_of(struct rag_columns_builder *b, const uint8_t *json, size_t size,
                          struct column_words *words) {
-    struct parser p = {b, json, json + size, words, &b->scratch, &b->name, NO_TOP, false};
+    struct parser p = {b, json, json + size, words, &b->scratch, &b->name, NO_TOP, false, NULL};
     words->count = 0;
     b->scratch.size = b->name.size = 0;
     return size == 0 || put_fields(&p);
@@ -404,7 +466,7 @@ bool rag_column_words_of(struct rag_columns_builder *b, const uint8_t *json, siz
 enum rag_status rag_value_of_json(struct rag_columns_builder *b, const uint8_t *json, size_t size,
                                   const uint8_t **value, size_t *value_size,
                                   struct rag_fault *fault) {
-    struct parser p = {b, json, json + size, &b->own, &b->scratch, &b->name, NO_TOP, false};
+    struct parser p = {b, json, json + size, &b->own, &b->scratch, &b->name, NO_TOP, false, NULL};
     bool is_odd = false;
     b->scratch.size = b->name.size = 0;
     const int first_level = DEPTH_MAX - FILTER_DEPTH;
@@ -419,7 +481,7 @@ enum rag_status rag_value_of_json(struct rag_columns_builder *b, const uint8_t *
 }
 
 bool rag_columns_are_plain(struct rag_columns_builder *b, const uint8_t *json, size_t size) {
-    struct parser p = {b, json, json + size, &b->own, &b->scratch, &b->name, NO_TOP, false};
+    struct parser p = {b, json, json + size, &b->own, &b->scratch, &b->name, NO_TOP, false, NULL};
     b->scratch.size = b->name.size = 0;
     b->is_dry = true;
     b->is_spoilt = false;

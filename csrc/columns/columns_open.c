@@ -204,6 +204,18 @@ bool rag_columns_has_values(const struct rag_columns *c, uint32_t i) {
     return !(load_u32(entry_of(c, i) + COLUMN_FLAGS) & COLUMN_IS_ABSENT);
 }
 
+bool rag_columns_may_enter_lists(const struct rag_columns *c, const uint8_t *path, size_t size) {
+    for (size_t i = 1; i < size; i++) {
+        if (path[i] != '.') continue;
+        const int64_t found = rag_columns_find(c, path, i, false);
+        if (found < 0) continue;
+        const uint8_t *entry = entry_of(c, (uint32_t)found);
+        if (!rag_columns_has_values(c, (uint32_t)found) || load_u32(entry + COLUMN_LISTS))
+            return true;
+    }
+    return false;
+}
+
 void rag_columns_name(const struct rag_columns *c, uint32_t i, const uint8_t **name, size_t *size,
                       bool *is_tags) {
     const uint8_t *entry = entry_of(c, i);

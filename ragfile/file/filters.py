@@ -69,15 +69,27 @@ def sort_key(value: object, depth: int = 0) -> SortKey:
 
 
 def resolve(metadata: Metadata, path: str, default: object = None) -> Any:  # Any: JSON
-    """Return the value at a path: of the key that equals it, else below the key before its first dot."""
-    while True:
-        if path in metadata:
-            return metadata[path]
-        head, dot, path = path.partition(".")
-        below = metadata.get(head)
-        if not dot or not is_object(below):
-            return default
-        metadata = below
+    """Return the value at a path: of the key that equals it, else below the key before its first dot.
+
+    In a list, these are the values of the objects that have one, in a list.
+    """
+    if path in metadata:
+        return metadata[path]
+    head, dot, rest = path.partition(".")
+    return resolve_below(metadata.get(head), rest, default) if dot else default
+
+
+def resolve_below(value: object, path: str, default: object = None) -> object:
+    """Return the value at a path below a value: in an object, or in the objects of a list."""
+    if is_object(value):
+        return resolve(value, path, default)
+    if not isinstance(value, list):
+        return default
+    of_objects = [resolve(one, path, MISSING) for one in value if is_object(one)]
+    found = [one for one in of_objects if one is not MISSING]
+    if not found:
+        return default
+    return [part for one in found for part in (one if isinstance(one, list) else [one])]
 
 
 class Column:

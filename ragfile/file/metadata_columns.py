@@ -20,7 +20,6 @@ import numpy as np
 
 from ragfile.errors import CorruptError
 from ragfile.file import filters
-from ragfile.ground.json_values import is_object
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,10 +107,7 @@ class Labels:
         head, dot, rest = path.partition(".")
         if dot:
             held: Members = self._members.get(head, _NO_MEMBERS)
-            below = [
-                filters.resolve(v, rest, filters.MISSING) if is_object(v) else filters.MISSING
-                for v in held.values
-            ]
+            below = [filters.resolve_below(v, rest, filters.MISSING) for v in held.values]
             _put(values, found, held.objects, below, PARTIAL)
         _put(values, found, *self._members.get(path, _NO_MEMBERS), FULL)
         return values, found

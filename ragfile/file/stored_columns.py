@@ -154,11 +154,22 @@ class SegmentColumns:
     def is_stored(self, path: str | None) -> bool:
         """Return whether a column of this path is stored with its values."""
         number = self._number(path)
-        return number >= 0 and self.stored is not None and self.stored.has_values(number)
+        if number < 0 or self.stored is None or self._may_enter_lists(path):
+            return False
+        return self.stored.has_values(number)
+
+    def _may_enter_lists(self, path: str | None) -> bool:
+        """Return whether the values of a path can be those of objects in a list, which are read from the metadata."""
+        return (
+            path is not None
+            and "." in path
+            and self.stored is not None
+            and self.stored.may_enter_lists(path)
+        )
 
     def is_known(self, path: str | None) -> bool:
         """Return whether the section decides a path: by a column, or because no row has it."""
-        if self.stored is None:
+        if self.stored is None or self._may_enter_lists(path):
             return False
         return self.is_stored(path) or (self._number(path) < 0 and not self.stored.is_partial)
 

@@ -202,6 +202,12 @@ cdef class StoredColumns:
         )
         return None if found < 0 else found
 
+    def may_enter_lists(self, str path not None):
+        """Return whether a part of a path before a dot can be a list, which no stored column enters."""
+        cdef bytes raw = path.encode("utf-8", "surrogatepass")
+        return bool(rag_columns_may_enter_lists(
+            &self.columns, <const uint8_t *><const char *>raw, len(raw)))
+
     def has_values(self, uint32_t i):
         """Return whether a column is stored; otherwise its values are in the metadata alone."""
         self.verify(i)

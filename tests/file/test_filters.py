@@ -60,7 +60,8 @@ def test_a_mask_equals_the_slow_predicate_on_every_row(where, rows):
 def test_paths_resolve_as_defined(metadata, path):
     missing = object()
     found = find(metadata, path)
-    assert resolve(metadata, path, missing) is (found[0] if found else missing)
+    value = resolve(metadata, path, missing)
+    assert value == found[0] if found else value is missing
 
 
 ROWS = [

@@ -19,6 +19,14 @@ def find(metadata, path):
     head, dot, rest = path.partition(".")
     if dot and isinstance(metadata.get(head), dict):
         return find(metadata[head], rest)
+    if dot and isinstance(metadata.get(head), list):
+        every = [
+            value for one in metadata[head] if isinstance(one, dict) for value in find(one, rest)
+        ]
+        joined = [
+            part for value in every for part in (value if isinstance(value, list) else [value])
+        ]
+        return [joined] if every else []
     return []
 
 

@@ -26,6 +26,8 @@ static enum rag_status own_column(struct asked *asked, const uint8_t *path, size
     enum rag_status status = section_guard("rag.columns", record->number, &columns.guard, &found);
     if (status == RAG_OK && found) status = rag_columns_open(&columns, record->rows, &fault);
     if (status != RAG_OK) return status;
+    if (found && !is_tags && rag_columns_may_enter_lists(&columns, path, size))
+        return made_column(asked->segment, path, size, is_tags, false, own);
     const int64_t number = found ? rag_columns_find(&columns, path, size, is_tags) : -1;
     if (number >= 0 && rag_columns_has_values(&columns, (uint32_t)number)) {
         *own = &asked->stored;

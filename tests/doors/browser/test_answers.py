@@ -31,6 +31,10 @@ def documents(seed, count):
                 "list": rng.choices(["x", "y", "z"], k=rng.randint(0, 3)),
                 "n": rng.random(),
             },
+            "sources": [
+                {"title": rng.choice("ABC"), "by": [{"name": rng.choice(["ann", "bob"])}]}
+                for _ in range(rng.randrange(3))
+            ],
             "keywords": rng.sample(["alpha", "beta", "gamma"], rng.randint(0, 2)),
             "title": rng.choice(TITLES) + rng.choice(["", f" {i % 40}", " (東京)"]),
         }
@@ -138,7 +142,8 @@ FILTERS = [
     {"tags_all": ["red", "blue"]}, {"where": {"year": {"$exists": False}}, "tags_any": ["green"]},
     {"where": {"lang": {"$nin": ["de", 1.5]}}}, {"where": {"nobody": 3}}, {"where": {"doc_id": {"$gt": "d2"}}},
     {"where": {"nested": {"$contains": "x"}}}, {"where": {"keywords": {"$any": ["alpha", "gamma"]}}},
-    {"where": {"id": {"$contains": "#1"}}},
+    {"where": {"id": {"$contains": "#1"}}}, {"where": {"sources.title": {"$contains": "A"}}},
+    {"where": {"sources.by.name": {"$not": {"$any": ["ann", 1]}}}}, {"where": {"sources.title": ["A", "B"]}},
 ]  # fmt: skip
 
 
