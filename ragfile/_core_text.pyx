@@ -21,11 +21,6 @@ cdef const void *queries_at(queries, const void **stats) except NULL:
     return asked.queries
 
 
-cdef const uint64_t *filter_of(lexicon, where, list kept) except? NULL:
-    """Return the words of a filter for a Lexicon; NULL for every row."""
-    return (<Lexicon?>lexicon).bits(where, kept)
-
-
 cdef class _Legs:
     """The segments of a Lexicon or of Lexicons for fusion. `base` is the first row of a Lexicon's
     segment."""

@@ -14,7 +14,7 @@ from rag.shared cimport *
 from rag.vectors cimport *
 from ragfile._core cimport Bare, Filters, Outlet, Section, address_of, check, write_out
 from ragfile._core_records cimport records_at
-from ragfile._core_text cimport filter_of, legs_of, queries_at
+from ragfile._core_text cimport legs_of, queries_at
 
 include "pxi/vectors.pxi"
 include "pxi/fusion.pxi"

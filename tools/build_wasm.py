@@ -16,7 +16,7 @@ ROOT = Path(__file__).parent.parent
 # What writes, what asks the system for files, and formats that a page does not read.
 LEFT_OUT = {
     "files", "thread_pool", "posix", "windows", "writer", "key_slots", "plain", "encrypted_file", "trailer", "bm25_build", "bm25_write", "embed_write", "base64",
-    "faiss_flat", "markdown", "path_vectors", "directory", "match_spans", "phrases",
+    "faiss_flat", "markdown", "open_file", "path_vectors", "directory", "match_spans", "phrases",
     "positions_check", "positions_read", "positions_search", "positions_write", "gf16", "cauchy", "parity",
     "repair_file", "repair_section", "ids", "bounds", "hybrid", "clusters_build", "clusters_check", "clusters_train",
 }  # fmt: skip

@@ -423,9 +423,10 @@ static enum rag_status read_entry(struct rag_reader *r, uint32_t i, uint64_t *en
         return fail_entry(r, i, RAG_LIMIT, "more items than a section may hold", fault);
     if (e.segment != 0 && rag_segment_index(r, e.segment) < 0)
         return fail_entry(r, i, RAG_FORMAT, "the section's segment is not listed", fault);
-    if (!name_known(e.name) && (e.flags & ENTRY_MUST_READ))
+    const bool is_new = e.flags != 0 && !name_known(e.name); /* without flags, any may be skipped */
+    if (is_new && (e.flags & ENTRY_MUST_READ))
         return fail_entry(r, i, RAG_VERSION, "a section that must be understood and is not", fault);
-    if (!name_known(e.name) && (e.flags & ENTRY_MUST_WRITE)) r->commit.read_only = true;
+    if (is_new && (e.flags & ENTRY_MUST_WRITE)) r->commit.read_only = true;
     *end = e.at + e.extent;
     r->seen_bits += (e.size + RAG_BLOCK - 1) / RAG_BLOCK;
     return RAG_OK;
@@ -441,36 +442,99 @@ static enum rag_status read_entries(struct rag_reader *r, struct rag_fault *faul
     return RAG_OK;
 }
 
-/* Compares by (name, segment), for lookups. */
-static int compare_key(const char *a, uint32_t segment_a, const char *b, uint32_t segment_b) {
-    int names = strcmp(a, b);
-    return names ? names : (segment_a > segment_b) - (segment_a < segment_b);
-}
-
-static int compare_entries(const struct rag_reader *r, uint32_t a, uint32_t b) {
-    return compare_key(entry_name(r, a), load_u32(entry_at(r, a) + ENTRY_SEGMENT), entry_name(r, b),
-                       load_u32(entry_at(r, b) + ENTRY_SEGMENT));
-}
+/* ---------------------------------------------------------------------------- the order of names */
 
 /* Heap sort: no recursion, no allocation, and no quadratic case for a hostile table. */
 #define HEAP_ITEM uint32_t
 #define HEAP_CONTEXT const struct rag_reader *
-#define HEAP_ABOVE(r, a, b) (compare_entries(r, a, b) > 0)
+#define HEAP_ABOVE(r, a, b) (strcmp(entry_name(r, a), entry_name(r, b)) > 0)
 #include "shared/heap.h"
 
-static enum rag_status sort_entries(struct rag_reader *r, struct rag_fault *fault) {
-    const uint32_t count = r->commit.entries;
-    free(r->order);
-    r->order = malloc(count * sizeof *r->order + 1);
-    if (!r->order) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
-    for (uint32_t i = 0; i < count; i++) r->order[i] = i;
-    heap_make(r, r->order, count);
-    heap_sort(r, r->order, count);
-    for (uint32_t i = 1; i < count; i++)
-        if (compare_entries(r, r->order[i - 1], r->order[i]) == 0)
-            return fail_entry(r, r->order[i] > r->order[i - 1] ? r->order[i] : r->order[i - 1],
-                              RAG_FORMAT, "two sections of the same name and segment", fault);
+/* The group of an entry: 0 for the file's own sections, then one for each segment. Neighbours are
+ * mostly of one group: `last` has that of the entry before. */
+struct group {
+    uint32_t number, at;
+};
+
+static uint32_t group_of(const struct rag_reader *r, uint32_t i, struct group *last) {
+    const uint32_t number = load_u32(entry_at(r, i) + ENTRY_SEGMENT);
+    if (number != last->number)
+        *last = (struct group){number, number ? (uint32_t)rag_segment_index(r, number) + 1 : 0};
+    return last->at;
+}
+
+/* Puts the entries of each group side by side, in file order. */
+static void group_entries(struct rag_reader *r) {
+    uint32_t *ends = r->group_ends; /* until the end: where the next entry of each comes */
+    struct group last = {0, 0};
+    for (uint32_t i = 0; i < r->commit.entries; i++) ends[group_of(r, i, &last) + 1]++;
+    for (uint32_t g = 0; g < r->commit.segments; g++) ends[g + 1] += ends[g];
+    for (uint32_t i = 0; i < r->commit.entries; i++) r->order[ends[group_of(r, i, &last)]++] = i;
+}
+
+static uint32_t group_start(const struct rag_reader *r, uint32_t g) {
+    return g ? r->group_ends[g - 1] : 0;
+}
+
+/* The first entry of the group in the file, if no other entry is among its own; else -1. */
+static int64_t first_entry(const struct rag_reader *r, uint32_t g) {
+    uint32_t low = UINT32_MAX, high = 0;
+    const uint32_t start = group_start(r, g), end = r->group_ends[g];
+    for (uint32_t at = start; at < end; at++) {
+        if (r->order[at] < low) low = r->order[at];
+        if (r->order[at] > high) high = r->order[at];
+    }
+    return start < end && high - low == end - start - 1 ? (int64_t)low : -1;
+}
+
+/* Takes the order of the group before, if both have the same names in file order, as most do that
+ * the same writer wrote. */
+static bool take_order(struct rag_reader *r, uint32_t g) {
+    const uint32_t start = group_start(r, g), size = r->group_ends[g] - start;
+    const uint32_t before = g ? group_start(r, g - 1) : 0;
+    if (g == 0 || start - before != size) return false;
+    const int64_t mine = first_entry(r, g), its = first_entry(r, g - 1);
+    if (mine < 0 || its < 0) return false;
+    for (uint32_t i = 0; i < size; i++)
+        if (strcmp(entry_name(r, (uint32_t)mine + i), entry_name(r, (uint32_t)its + i)) != 0)
+            return false;
+    for (uint32_t i = 0; i < size; i++)
+        r->order[start + i] = r->order[before + i] - (uint32_t)its + (uint32_t)mine;
+    return true;
+}
+
+static enum rag_status sort_group(struct rag_reader *r, uint32_t g, struct rag_fault *fault) {
+    const uint32_t start = group_start(r, g), end = r->group_ends[g];
+    if ((r->is_alike[g] = take_order(r, g))) return RAG_OK;
+    heap_make(r, r->order + start, end - start);
+    heap_sort(r, r->order + start, end - start);
+    for (uint32_t at = start + 1; at < end; at++) {
+        const uint32_t a = r->order[at - 1], b = r->order[at];
+        if (strcmp(entry_name(r, a), entry_name(r, b)) == 0)
+            return fail_entry(r, a > b ? a : b, RAG_FORMAT,
+                              "two sections of the same name and segment", fault);
+    }
     return RAG_OK;
+}
+
+static void free_order(struct rag_reader *r) {
+    free(r->order);
+    free(r->group_ends);
+    free(r->is_alike);
+}
+
+static enum rag_status sort_entries(struct rag_reader *r, struct rag_fault *fault) {
+    const size_t groups = (size_t)r->commit.segments + 1;
+    free_order(r);
+    r->order = malloc(r->commit.entries * sizeof *r->order + 1);
+    r->group_ends = calloc(groups + 1, sizeof *r->group_ends);
+    r->is_alike = calloc(groups, sizeof *r->is_alike);
+    if (!r->order || !r->group_ends || !r->is_alike)
+        return rag_fail(fault, RAG_MEMORY, 0, "no memory");
+    group_entries(r);
+    enum rag_status status = RAG_OK;
+    for (uint32_t g = 0; status == RAG_OK && g < groups; g++) status = sort_group(r, g, fault);
+    return status;
 }
 
 /* Every section's bits start on a byte of their own. */
@@ -564,15 +628,13 @@ static enum rag_status open_newest(struct rag_reader *r, uint64_t generation,
     return status == RAG_OK ? rag_toc_read(r, &footer, fault) : status;
 }
 
-static enum rag_status open_bytes(const uint8_t *bytes, uint64_t size,
-                                  const struct rag_source *source, uint64_t generation,
+static enum rag_status open_bytes(const struct rag_reader *given, uint64_t generation,
                                   struct rag_reader **out, struct rag_fault *fault) {
-    struct rag_reader *r = calloc(1, sizeof *r);
+    struct rag_reader *r = malloc(sizeof *r);
     if (!r) return rag_fail(fault, RAG_MEMORY, 0, "no memory");
-    r->bytes = bytes;
-    r->size = size;
-    r->source = source;
+    *r = *given;
     const enum rag_status status = open_newest(r, generation, fault);
+    r->reads = NULL;
     if (status == RAG_OK) *out = r;
     else rag_reader_close(r);
     return status;
@@ -580,13 +642,22 @@ static enum rag_status open_bytes(const uint8_t *bytes, uint64_t size,
 
 enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t generation,
                                 struct rag_reader **out, struct rag_fault *fault) {
-    return open_bytes(bytes, size, NULL, generation, out, fault);
+    const struct rag_reader given = {.bytes = bytes, .size = size};
+    return open_bytes(&given, generation, out, fault);
+}
+
+enum rag_status rag_reader_open_read(const uint8_t *bytes, size_t size,
+                                     const struct rag_reads *reads, struct rag_reader **out,
+                                     struct rag_fault *fault) {
+    const struct rag_reader given = {.bytes = bytes, .size = size, .reads = reads};
+    return open_bytes(&given, 0, out, fault);
 }
 
 enum rag_status rag_reader_open_source(const struct rag_source *source, uint64_t size,
                                        uint64_t generation, struct rag_reader **out,
                                        struct rag_fault *fault) {
-    return open_bytes(source->bytes, size, source, generation, out, fault);
+    const struct rag_reader given = {.bytes = source->bytes, .size = size, .source = source};
+    return open_bytes(&given, generation, out, fault);
 }
 
 enum rag_status rag_reader_open_previous(const struct rag_reader *later, struct rag_reader **out,
@@ -613,7 +684,7 @@ void rag_reader_clear(struct rag_reader *r) {
     free(r->own_toc);
     free(r->own_entries);
     free(r->own_places);
-    free(r->order);
+    free_order(r);
     free(r->seen_at);
     free(r->leaves);
     free(r->seen);
@@ -661,16 +732,26 @@ int64_t rag_segment_index(const struct rag_reader *r, uint32_t number) {
 }
 
 int64_t rag_reader_find(const struct rag_reader *r, const char *name, uint32_t segment) {
-    uint32_t low = 0, high = r->commit.entries;
+    const int64_t s = segment ? rag_segment_index(r, segment) : 0;
+    if (s < 0) return -1;
+    const uint32_t g = segment ? (uint32_t)s + 1 : 0;
+    uint32_t low = group_start(r, g), high = r->group_ends[g];
     while (low < high) {
         const uint32_t middle = low + (high - low) / 2, i = r->order[middle];
-        const int order =
-            compare_key(entry_name(r, i), load_u32(entry_at(r, i) + ENTRY_SEGMENT), name, segment);
+        const int order = strcmp(entry_name(r, i), name);
         if (order == 0) return i;
         if (order < 0) low = middle + 1;
         else high = middle;
     }
     return -1;
+}
+
+uint32_t rag_reader_in_order(const struct rag_reader *r, uint32_t at) { return r->order[at]; }
+
+bool rag_reader_group(const struct rag_reader *r, uint32_t g, uint32_t *start, uint32_t *end) {
+    *start = group_start(r, g);
+    *end = r->group_ends[g];
+    return r->is_alike[g];
 }
 
 /* Whether `other` has entry i of r: the same section at the same place. */

@@ -4,10 +4,17 @@
 
 #include "ragfile/container.h"
 
+/* Reads bytes of the file itself beside its map, which costs less for single pages; false if it
+ * cannot. */
+struct rag_reads {
+    bool (*read)(const struct rag_reads *reads, uint64_t at, void *bytes, size_t size);
+};
+
 struct rag_reader {
     const uint8_t *bytes; /* NULL where a source lends stretches */
     uint64_t size;
     const struct rag_source *source; /* NULL where all bytes are there */
+    const struct rag_reads *reads;   /* while the reader is opened; or NULL */
     struct rag_commit commit;
     uint64_t toc_at;
     const uint8_t *toc; /* the table of contents ... */
@@ -16,12 +23,19 @@ struct rag_reader {
     uint8_t *own_entries; /* ... or here, with the sections that rag.sections lists; or NULL */
     uint64_t *own_places; /* entry -> the offset of its entry, or of the list that it comes from */
     uint32_t names_size;
-    uint32_t *order;    /* entries by (name, segment) */
+    uint32_t *order;      /* entries by (segment, name): the file's own, then those of each segment */
+    uint32_t *group_ends; /* where those end in `order` */
+    bool *is_alike;       /* whether a segment has the names of the one before */
     uint8_t *seen;      /* which blocks were found right, one bit each, and one more a section */
     uint64_t *seen_at;  /* entry -> first byte in seen */
     uint64_t seen_bits; /* blocks of all sections */
     const uint8_t **leaves; /* entry -> its leaves, where they are trusted; or NULL */
 };
+
+/* As rag_reader_open for the newest commit; lists of sections are read by `reads`. */
+enum rag_status rag_reader_open_read(const uint8_t *bytes, size_t size,
+                                     const struct rag_reads *reads, struct rag_reader **out,
+                                     struct rag_fault *fault);
 
 struct footer {
     uint64_t at, generation, toc_at, toc_size, toc_hash, previous;

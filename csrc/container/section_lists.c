@@ -80,6 +80,16 @@ static bool is_intact(const struct rag_reader *r, uint32_t i, const uint8_t *byt
            rag_hash(bytes, (size_t)size) == load_u64(sum);
 }
 
+static enum rag_status copy_list(const struct merged *m, const struct rag_entry *e,
+                                 struct rag_fault *fault) {
+    const struct rag_reader *r = m->reader;
+    const uint8_t *bytes;
+    if (r->reads && r->reads->read(r->reads, e->at, m->copy, (size_t)e->extent)) return RAG_OK;
+    const enum rag_status status = rag_reader_need(r, e->at, e->extent, &bytes, fault);
+    if (status == RAG_OK) memcpy(m->copy, bytes, (size_t)e->extent);
+    return status;
+}
+
 /* Copies list i of the table and checks its size. */
 static enum rag_status read_list(const struct merged *m, uint32_t i, struct list *list,
                                  struct rag_fault *fault) {
@@ -90,9 +100,9 @@ static enum rag_status read_list(const struct merged *m, uint32_t i, struct list
     if (e->segment == 0 || !(e->flags & ENTRY_MUST_READ) || e->size < LIST_HEAD_SIZE ||
         e->size > LIST_MAX_SIZE)
         return fail_list(e, RAG_FORMAT, "not a list of a segment's sections", fault);
-    const enum rag_status status = rag_reader_need(r, e->at, e->extent, &bytes, fault);
+    const enum rag_status status = copy_list(m, e, fault);
     if (status != RAG_OK) return status;
-    bytes = memcpy(m->copy, bytes, (size_t)e->extent);
+    bytes = m->copy;
     if (!is_intact(r, i, bytes, e->size))
         return fail_list(e, RAG_CORRUPT, "block checksum does not match", fault);
     list->count = load_u32(bytes + LIST_COUNT);

@@ -76,12 +76,30 @@ static enum rag_status map_fd(int fd, uint64_t most, struct rag_map *map, struct
     return RAG_OK;
 }
 
-enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault) {
+enum rag_status rag_map_and_keep(const char *path, struct rag_map *map, rag_handle *file,
+                                 struct rag_fault *fault) {
     memset(map, 0, sizeof *map);
+    *file = RAG_NO_HANDLE;
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is refused, not waited for */
     if (fd < 0) return os_fail(fault, "open");
-    enum rag_status status = map_fd(fd, settled_end(fd), map, fault);
-    close_beside(fd);
+    const enum rag_status status = map_fd(fd, settled_end(fd), map, fault);
+    if (status == RAG_OK) *file = fd;
+    else close_beside(fd);
+    return status;
+}
+
+bool rag_read_at(rag_handle file, uint64_t at, void *bytes, size_t size) {
+    return file != RAG_NO_HANDLE && pread((int)file, bytes, size, (off_t)at) == (ssize_t)size;
+}
+
+void rag_map_let_go(rag_handle file) {
+    if (file != RAG_NO_HANDLE) close_beside((int)file);
+}
+
+enum rag_status rag_map_open(const char *path, struct rag_map *map, struct rag_fault *fault) {
+    rag_handle file;
+    const enum rag_status status = rag_map_and_keep(path, map, &file, fault);
+    rag_map_let_go(file);
     return status;
 }
 

@@ -45,6 +45,15 @@ void rag_lock_announce(rag_handle file, uint64_t settled);
  * a child, the lock stays with the parent. */
 void rag_unlock(rag_handle file, bool own);
 
+/* As rag_map_open, and keeps the file open for rag_read_at, until rag_map_let_go. `file` may be
+ * RAG_NO_HANDLE, of which nothing can be read. */
+enum rag_status rag_map_and_keep(const char *path, struct rag_map *map, rag_handle *file,
+                                 struct rag_fault *fault);
+void rag_map_let_go(rag_handle file);
+
+/* Reads bytes at an offset; false unless all of them are read. */
+bool rag_read_at(rag_handle file, uint64_t at, void *bytes, size_t size);
+
 /* Maps a file that is held, whatever is announced. */
 enum rag_status rag_handle_map(rag_handle file, struct rag_map *map, struct rag_fault *fault);
 

@@ -63,7 +63,7 @@ def _once(segments: Segments, plan: str, wants: list[Want]) -> None:
     if wants:
         _core.ready(wants)
         for segment in segments:
-            segment.brought.add(plan)
+            segment.brought |= {plan}
 
 
 def whole(segments: Segments, *names: str) -> None:

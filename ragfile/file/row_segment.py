@@ -165,37 +165,32 @@ class StoredDocument:
 class RowSegment:
     """The rows that one commit added. `base` is the number of its first row in the file."""
 
-    _copy: memoryview | None
-    _records: _core.Records | None
-    _texts: _core.Stream | None
-    _meta: _core.Stream | None
-    _alive: Words | None
-    _bare: Booleans | None
-    _layout: _core.VectorLayout | None
-    _view: Floats | None
-    _matrix: _core.Matrix | None
-    _lexicon: _core.Lexicon | None
-    _positions: _core.Positions | None
-    _titles: _core.TitleTable | None
-    _sparse: _core.SparseWeights | None
-    _sparse_rows: _core.SparseRows | None
-    _fields: dict[int, Metadata]
-    _has_further_passages: bool | None
-    sample_places: dict[tuple[int, int], int] | None  # see sample_rows
+    # What most segments do not have when they are opened: a file of many is opened in less time.
+    _copy: memoryview | None = None
+    _records: _core.Records | None = None
+    _texts: _core.Stream | None = None
+    _meta: _core.Stream | None = None
+    _alive: Words | None = None
+    _bare: Booleans | None = None
+    _layout: _core.VectorLayout | None = None
+    _view: Floats | None = None
+    _matrix: _core.Matrix | None = None
+    _lexicon: _core.Lexicon | None = None
+    _positions: _core.Positions | None = None
+    _titles: _core.TitleTable | None = None
+    _sparse: _core.SparseWeights | None = None
+    _sparse_rows: _core.SparseRows | None = None
+    _originals: _core.Originals | None = None
+    _has_further_passages: bool | None = None
+    sample_places: dict[tuple[int, int], int] | None = None  # see sample_rows
+    _links: dict[str, LinkLists] | None = None
+    brought: frozenset[str] = frozenset()  # names of one-time plans (see prefetch) that have run
+    is_pinned, room, metric = False, KEPT, "cosine"
 
     def __init__(self, reader: _core.Reader, record: _core.SegmentRecord, base: int) -> None:
         self.reader, self.base = reader, base
         self.number, self.rows, self.live, self.generation = record
-        self.is_pinned, self._copy = False, None
-        self.room = KEPT
-        self._records = self._texts = self._meta = self._alive = self._bare = None
-        self._layout = self._view = self._matrix = self._lexicon = None
-        self._positions = self._titles = self._sparse = self._sparse_rows = None
-        self.sample_places = self._has_further_passages = None
-        self._links: dict[str, LinkLists] = {}
-        self._originals: _core.Originals | None = None
-        self.metric, self._fields = "cosine", {}
-        self.brought: set[str] = set()  # names of one-time plans (see prefetch) that have run
+        self._fields: dict[int, Metadata] = {}
 
     @property
     def has_further_passages(self) -> bool:
@@ -569,6 +564,8 @@ class RowSegment:
 
     def link_lists(self, name: str = "graph") -> LinkLists | None:
         """Return the links of the segment's documents, or its hyperedges; None without them."""
+        if self._links is None:
+            self._links = {}
         if name not in self._links:
             if not self.has(name) or (stored := self.stored_links(name)) is None:
                 return None

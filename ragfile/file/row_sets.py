@@ -91,10 +91,6 @@ class RowSet:
             self._words[name] = _living(segment, mask)
         return self._words[name]
 
-    def alone(self, segments: Sequence[RowSegment]) -> Words | None:
-        """Return the words of a segment that is searched alone."""
-        return self.words(segments)[0]
-
 
 ALL = RowSet(None)  # every row of any file
 
@@ -119,8 +115,6 @@ class RowSets:
     def words(self, segments: Sequence[RowSegment]) -> _core.Filters:
         """Return the sets for the core; there is at least one segment."""
         return _core.Filters(self.numbers, [one.words(segments) for one in self.sets])
-
-    alone = words
 
 
 def _name_of(segment: RowSegment) -> SegmentName:

@@ -15,7 +15,7 @@ from ragfile.file.row_segment import RowSegment
 from ragfile.file.source import FileSource, OpenBytes, file_identity
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
     from ragfile.file.sealed_file import SealedFile
     from ragfile.file.source import ByteSource
@@ -57,7 +57,7 @@ class Snapshot:
         self._front = self._front_and_footer() if source.is_watched else None
         self._unchanged_at = opened.identity[-1] if source.is_watched else None
         old = {} if before is None else _kept_segments(reader, before)
-        self._check_needs(old)
+        self._check_needs()
         self.segments, self.count = _segments_of(reader, old)
         self.live = sum(segment.live for segment in self.segments)
         if before is not None and _have_one_config(reader, before.reader):
@@ -66,13 +66,13 @@ class Snapshot:
             self.config = _config_of(reader, self.path)
         self.generation = self.numbered(self.commit["generation"])
         metric = self.config.get("metric", "cosine")
-        for segment in self.segments:
+        for segment in self.segments if pin or metric != RowSegment.metric or old else ():
             segment.metric, segment.is_pinned = metric, pin
 
-    def _check_needs(self, checked: Container[int]) -> None:
-        """Refuse a section without those that it needs; segments that were `checked` have them."""
-        for segment, names in self.reader.names().items():
-            if segment not in checked and (lacking := _lacking(frozenset(names))) is not None:
+    def _check_needs(self) -> None:
+        """Refuse a section without those that it needs in its segment."""
+        for names in self.reader.name_sets():
+            if (lacking := _lacking(names)) is not None:
                 name, missing = lacking
                 raise CorruptError(
                     f"{self.path}: section {name} needs section {missing}", section=missing

@@ -150,7 +150,7 @@ class RemoteSource:
 
 def opened_map(path: str, key: KeyChoice = None) -> _core.Map | _core.Decrypted:
     """Map a file; an encrypted one is decrypted as it is read."""
-    found = _core.Map(path)
+    found = _core.Map(path, opens=True)
     return _core.Decrypted(found, Unlocker(path, key)) if found.is_encrypted else found
 
 

@@ -43,12 +43,14 @@ cdef cbool goes_on(void *context) noexcept with gil:
 
 
 cdef class Map:
-    """A file mapped for reading; a buffer. Views keep it alive."""
+    """A file mapped for reading; a buffer. Views keep it alive. With `opens`, the newest commit is
+    opened as well, for the first Reader."""
 
     cdef rag_map map
+    cdef rag_reader *opened
     cdef readonly str path
 
-    def __cinit__(self, path, Replacement made=None):
+    def __cinit__(self, path, Replacement made=None, *, bint opens=False):
         cdef rag_fault fault
         self.path = "" if path is _TAKEN else os.fspath(path)
         name = path_bytes(self.path)
@@ -60,11 +62,21 @@ cdef class Map:
         if path is _TAKEN:  # take_reader fills it
             return
         with nogil:
-            status = rag_map_open(raw, &self.map, &fault)
+            if opens:
+                status = rag_reader_open_file(raw, &self.map, &self.opened, &fault)
+            else:
+                status = rag_map_open(raw, &self.map, &fault)
         check(status, &fault, self.path)
 
     def __dealloc__(self):
+        rag_reader_close(self.opened)
         rag_map_close(&self.map)
+
+    cdef rag_reader *take_opened(self) noexcept:
+        """Return the reader of the newest commit, NULL if there is none or it was taken."""
+        with critical_section(self):  # for free-threaded Python
+            found, self.opened = self.opened, NULL
+        return found
 
     def __len__(self):
         return self.map.size
@@ -246,6 +258,10 @@ cdef class Reader:
                                                 &self.reader, &fault)
         else:
             self.bytes = owner
+            if generation == 0 and isinstance(owner, Map):
+                self.reader = (<Map>owner).take_opened()
+                if self.reader != NULL:
+                    return
             start = &self.bytes[0] if self.bytes.shape[0] else NULL
             size = self.bytes.shape[0]
             with nogil:
@@ -305,23 +321,25 @@ cdef class Reader:
         found = []
         for i in range(c.segments):
             rag_reader_segment(self.reader, i, &s)
-            found.append(SegmentRecord(s.number, s.rows, s.live, s.generation))
+            # as SegmentRecord(...), whose __new__ is Python
+            found.append(tuple.__new__(SegmentRecord, (s.number, s.rows, s.live, s.generation)))
         return found
 
-    def names(self):
-        """Return a dict from segment numbers to lists of the names of their sections; 0 is the file."""
+    def name_sets(self):
+        """Return the sets of names that segments have, and the file: each once for neighbours of the
+        same names."""
         cdef rag_commit c
         cdef rag_entry e
-        cdef uint32_t i
+        cdef uint32_t group, start = 0, end = 0, at
+        cdef list found = []
         rag_reader_commit(self.reader, &c)
-        cdef dict found = {}
-        cdef list names = None
-        for i in range(c.entries):
-            rag_reader_entry(self.reader, i, &e)
-            names = found.get(e.segment)
-            if names is None:
-                names = found[e.segment] = []
-            names.append(e.name.decode())
+        for group in range(c.segments + 1):
+            if not rag_reader_group(self.reader, group, &start, &end):
+                names = []
+                for at in range(start, end):
+                    rag_reader_entry(self.reader, rag_reader_in_order(self.reader, at), &e)
+                    names.append(e.name.decode())
+                found.append(frozenset(names))
         return found
 
     def kept_segments(self, Reader older not None):

@@ -160,22 +160,34 @@ cdef class Fusion:
     cdef object lexicon
     cdef object legs
     cdef rag_fusion fusion
+    cdef rag_segment *segments  # the vectors of each part; NULL if one has none
     cdef Matrix matrix
 
     def __init__(self, Parts parts not None, lexicon, Matrix matrix not None):
         cdef const void *legs
         cdef const void *stats
+        cdef size_t i
         self.parts, self.lexicon, self.matrix = parts, lexicon, matrix
         self.fusion.parts, self.fusion.part_count = parts.parts, parts.count
         self.fusion.dim, self.fusion.metric = matrix.matrix.dim, matrix.ranking
         self.legs = legs_of(lexicon, parts.parts[0].base, &legs, &self.fusion.leg_count, &stats)
         self.fusion.legs = <const rag_lexical_leg *>legs
         self.fusion.stats = <const rag_lexical_stats *>stats
+        if self.segments != NULL or any(vectors is None for _, vectors in parts.owners):
+            return
+        self.segments = <rag_segment *>calloc(parts.count + 1, sizeof(rag_segment))
+        if self.segments == NULL:
+            raise MemoryError
+        for i in range(parts.count):
+            fill_leg(&self.segments[i], parts.owners[i][1], None)
+
+    def __dealloc__(self):
+        free(self.segments)
 
     @property
-    def is_alone(self):
-        """Whether answer() works: one segment without deleted rows."""
-        return isinstance(self.lexicon, Lexicon) and self.parts.parts[0].base == 0
+    def is_whole(self):
+        """Whether answer() works: every segment has words and vectors."""
+        return self.segments != NULL
 
     cdef rag_fusion asked(self, queries, how, Sample sample, size_t count, size_t depth,
                           threads) except *:
@@ -280,11 +292,11 @@ cdef class Fusion:
         out.width = width
         return found
 
-    def answer(self, queries, vectors, where, size_t depth, size_t width, size_t k,
+    def answer(self, queries, vectors, wheres, size_t depth, size_t width, size_t k,
                how, Sample sample=None, *, bint wants_least=False, threads=None):
         """Run match, near, nearest and rank with lists of `depth` rows in one call; requires
-        is_alone. Return the result of rank, and the milliseconds of words, fusing and vectors.
-        where holds uint64 words or the queries' own Filters."""
+        is_whole. Return the result of rank, and the milliseconds of words, fusing and vectors.
+        wheres holds uint64 words or None for each segment, or is the queries' own Filters."""
         cdef rag_fault fault
         cdef rag_status status = RAG_OK
         cdef rag_fused out
@@ -293,25 +305,63 @@ cdef class Fusion:
         cdef rag_hybrid all
         cdef Py_buffer view
         cdef list kept = []
+        if self.segments == NULL:
+            raise ValueError("a segment has no vectors")
         all.fusion = self.asked(queries, how, sample, queries.count, depth, threads)
         all.filters, all.k, all.wants_least = NULL, k, wants_least
-        if isinstance(where, Filters):
-            all.filters = (<Filters>where).fitting([self.lexicon], queries.count)
-            where = None
-        fill_leg(&all.segment, self.matrix, None)
-        all.segment.where = filter_of(self.lexicon, where, kept)
+        all.segments, all.wheres = self.segments, NULL
+        if isinstance(wheres, Filters):
+            all.filters = (<Filters>wheres).fitting(
+                [matrix for _, matrix in self.parts.owners], queries.count)
+            wheres = None
         question.dim = all.fusion.dim
         spent.words = spent.fusing = spent.vectors = 0
         found = self.room(&out, queries.count, width if depth else 0)
-        take_queries(vectors, &question, &view)
-        all.fusion.vectors = question.queries
+        cdef const uint64_t **bits = self.row_sets(wheres, kept)
         try:
-            if question.count != queries.count:
-                raise ValueError(f"{queries.count} questions have a vector each")
-            if queries.count and out.width:
-                with nogil:
-                    status = rag_hybrid_answer(&all, &out, &spent, &fault)
+            all.wheres = bits
+            take_queries(vectors, &question, &view)
+            all.fusion.vectors = question.queries
+            try:
+                if question.count != queries.count:
+                    raise ValueError(f"{queries.count} questions have a vector each")
+                if queries.count and out.width:
+                    with nogil:
+                        status = rag_hybrid_answer(&all, &out, &spent, &fault)
+            finally:
+                PyBuffer_Release(&view)
+            check(status, &fault)
         finally:
-            PyBuffer_Release(&view)
-        check(status, &fault)
+            free(bits)
         return found, (spent.words, spent.fusing, spent.vectors)
+
+    cdef const uint64_t **row_sets(self, wheres, list kept) except? NULL:
+        """Return the words of the row set of each segment; NULL without any. The caller frees them."""
+        cdef size_t i
+        cdef const uint64_t **found
+        if wheres is None:
+            return NULL
+        if <size_t>len(wheres) != self.parts.count:
+            raise ValueError(f"{self.parts.count} segments have a row set each")
+        found = <const uint64_t **>calloc(self.parts.count + 1, sizeof(uint64_t *))
+        if found == NULL:
+            raise MemoryError
+        try:
+            for i in range(self.parts.count):
+                found[i] = row_set_bits(wheres[i], self.parts.parts[i].rows, kept)
+        except BaseException:
+            free(found)
+            raise
+        return found
+
+
+cdef const uint64_t *row_set_bits(where, uint64_t rows, list kept) except? NULL:
+    """Return the words of a row set; NULL for every row."""
+    cdef const uint64_t[::1] view
+    if where is None:
+        return NULL
+    view = where
+    if <uint64_t>view.shape[0] * 64 < rows:
+        raise ValueError(f"a filter of {view.shape[0]} words is too short for {rows} rows")
+    kept.append(view)
+    return &view[0] if view.shape[0] else NULL

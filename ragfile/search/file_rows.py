@@ -1,6 +1,6 @@
 """The rows of a file: the rows that pass a filter, and exact search by one retriever or both.
 
-    select ─ match, nearest, scores ─ hybrid (one call into the core, if the file has one segment) ─ hits
+    select ─ match, nearest, scores ─ hybrid (one call into the core, if that can) ─ hits
 
 All rows are of one snapshot. Derived structures are made on first use and live as long as the rows.
 """
@@ -423,7 +423,7 @@ class FileRows(StoredRows):
     # ------------------------------------------------------------------------------------------ both retrievers --
 
     def hybrid(self, question: Question, vectors: NDArray[Any], chosen: Sets) -> Ranked:
-        """Return the fused answer of both retrievers, in one call into the core if the file has one segment."""
+        """Return the fused answer of both retrievers, in one call into the core if that can."""
         fusing = retriever_fusion.RetrieverFusion(self, question, vectors)
         segments, notes = self.searched("rag.terms"), question.notes
         width = question.width
@@ -431,7 +431,7 @@ class FileRows(StoredRows):
             return self._step_by_step(fusing, segments, chosen, width)
         queries = question.queries or segments.questions(question.texts)
         notes.note("bm25")
-        rows = segments.living[0] if chosen is ALL else chosen.alone(segments)
+        rows = segments.living if chosen is ALL else chosen.words(segments)
         return fusing.at_once(queries, rows, width, notes)
 
     def _step_by_step(

@@ -17,7 +17,7 @@ import numpy as np
 
 from ragfile import _core
 from ragfile.errors import CorruptError
-from ragfile.file import remote_prefetch
+from ragfile.file import exact_retrievers, remote_prefetch
 from ragfile.file.config import TRANSFORMER_WEIGHT
 from ragfile.search import fusion
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from ragfile.file.row_sets import Words
+    from ragfile.file.exact_retrievers import Sets
     from ragfile.search.file_rows import FileRows
     from ragfile.search.question import Notes, Question
     from ragfile.search.rows_protocol import Found, SearchedRows, Selection
@@ -208,17 +208,18 @@ class RetrieverFusion:
 
     @property
     def is_at_once(self) -> bool:
-        """Whether one call into the core answers: a local file of one segment, with its own weights and full effort."""
+        """Whether one call into the core answers: a local file with its own weights, full effort, and words and vectors
+        in every segment. The lists of a large batch over many segments are merged in parts instead."""
         question = self.question
+        listed = len(question.texts) * len(self.rows.segments) * question.depth
         return (
-            self.core.is_alone
+            self.core.is_whole
             and not (self.rows.is_elsewhere or question.fields)
             and question.effort == 1
+            and (len(self.rows.segments) == 1 or listed <= exact_retrievers.BATCH_ROWS)
         )
 
-    def at_once(
-        self, queries: _core.Queries, rows: Words | _core.Filters | None, width: int, notes: Notes
-    ) -> Ranked:
+    def at_once(self, queries: _core.Queries, rows: Sets, width: int, notes: Notes) -> Ranked:
         """Do the steps of least, the vector scan and ranked in one call into the core."""
         question = self.question
         found, (words, fusing, vectors) = self.core.answer(

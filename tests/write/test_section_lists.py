@@ -157,6 +157,54 @@ def test_a_damaged_list_is_named(tmp_path):
         ragfile.open(path)
 
 
+def said(path, **options):
+    """What a reader of the newest commit is told, or the error that it gets."""
+    try:
+        reader = _core.Reader(_core.Map(path, **options))
+    except (FormatError, OSError) as error:
+        return type(error), str(error)
+    return reader.commit, reader.entries, reader.segments
+
+
+def test_lists_read_from_the_file_are_those_of_its_map(tmp_path):
+    path = grown(tmp_path / "a.ragfile", 30)
+    assert said(path, opens=True) == said(path)
+    both = _core.Map(path, opens=True)
+    first, second = _core.Reader(both), _core.Reader(both)
+    del first
+    assert second.entries == _core.Reader(_core.Map(path)).entries
+    assert _core.Reader(_core.Map(path, opens=True), 2).commit["generation"] == 2
+    whole = path.read_bytes()
+    for at in (3, 100, *(e["at"] + 20 for e in second.entries if e["name"] == LIST)):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 1]) + whole[at + 1 :])
+        assert said(path, opens=True) == said(path)
+        assert isinstance(said(path)[0], type)
+    path.write_bytes(b"")
+    assert said(path, opens=True) == said(path)
+
+
+def names_by_segment(reader):
+    found = {0: set()} | {record.number: set() for record in reader.segments}
+    for entry in reader.entries:
+        found[entry["segment"]].add(entry["name"])
+    return found
+
+
+def test_neighbours_with_the_same_names_are_told_once(tmp_path):
+    path = grown(tmp_path / "a.ragfile", 70)
+    with ragfile.edit(path, embedder=Letters()) as w:
+        w.delete(["m0003", "m0061"])
+        w.update("m0005", metadata={"n": 99})
+    reader = _core.Reader(_core.Map(path))
+    slow = names_by_segment(reader)
+    assert set(reader.name_sets()) == {frozenset(names) for names in slow.values()}
+    assert len(reader.name_sets()) < len(slow)
+    every = {name for names in slow.values() for name in names} | {"", "rag", "zzz"}
+    for segment in (*slow, 10**6):
+        there = {name for name in every if reader.entry(name, segment) is not None}
+        assert there == slow.get(segment, set())
+
+
 def test_older_generations_keep_their_lists(tmp_path):
     path = tmp_path / "a.ragfile"
     with ragfile.create(path, embedder=Letters()):

@@ -2,6 +2,7 @@
 #ifndef RAGFILE_CONTAINER_H
 #define RAGFILE_CONTAINER_H
 
+#include "ragfile/files.h"
 #include "ragfile/section.h"
 
 /* Reads version and byte order from the first 11 bytes. RAG_NOT_RAGFILE without the magic;
@@ -52,6 +53,10 @@ enum rag_status rag_reader_open(const uint8_t *bytes, size_t size, uint64_t gene
 enum rag_status rag_reader_open_source(const struct rag_source *source, uint64_t size,
                                        uint64_t generation, struct rag_reader **reader,
                                        struct rag_fault *fault);
+/* Maps a file and opens its newest commit over the map. *reader is NULL if that fails: then
+ * rag_reader_open says why. */
+enum rag_status rag_reader_open_file(const char *path, struct rag_map *map,
+                                     struct rag_reader **reader, struct rag_fault *fault);
 /* Opens the commit before that of `later`, over the same bytes: a walk through all of them takes
  * one step each. */
 enum rag_status rag_reader_open_previous(const struct rag_reader *later, struct rag_reader **reader,
@@ -68,6 +73,13 @@ void rag_reader_kept(const struct rag_reader *reader, const struct rag_reader *o
 
 /* Index of the entry with this name and segment, or -1. */
 int64_t rag_reader_find(const struct rag_reader *reader, const char *name, uint32_t segment);
+
+/* Entries in the order of segments, then names: the file's own are group 0, those of segment i
+ * group i + 1. Returns the places of a group, and whether the group before is known to have the
+ * same names; and the entry at a place. */
+bool rag_reader_group(const struct rag_reader *reader, uint32_t group, uint32_t *start,
+                      uint32_t *end);
+uint32_t rag_reader_in_order(const struct rag_reader *reader, uint32_t at);
 
 /* A guard for section i. Verifies its block hashes now, and each block when it is first read;
  * with a source, both when first read. */

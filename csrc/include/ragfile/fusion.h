@@ -171,13 +171,14 @@ enum rag_status rag_fusion_rank(const struct rag_fusion *fusion, const int64_t *
                                 const int64_t *dense_rows, const float *dense,
                                 const struct rag_fused *out, struct rag_fault *fault);
 
-/* A complete hybrid search of a single segment. fusion has one part and one leg. Both searches
- * are restricted to segment.where or `filters`. With wants_least (RAG_CALIBRATED only), rows
- * that cannot be among the k best are skipped; then only the first k rows of the result are
- * meaningful. */
+/* A complete hybrid search. fusion has a leg for each part, and segments has the vectors of each.
+ * wheres, if not NULL, has a row set or NULL for each; `filters` one for each query as well. With
+ * wants_least (RAG_CALIBRATED only), rows that cannot be among the k best are skipped; then only
+ * the first k rows of the result are meaningful. */
 struct rag_hybrid {
     struct rag_fusion fusion;
-    struct rag_segment segment;
+    const struct rag_segment *segments;
+    const uint64_t *const *wheres;
     const struct rag_filters *filters;
     size_t k;
     bool wants_least;

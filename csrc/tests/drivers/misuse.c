@@ -489,21 +489,33 @@ static void misuse_model(void) {
     free(out);
 }
 
-/* One call serves one segment that begins the file, within available memory. */
+/* One call serves segments that have words and vectors, within available memory. */
 static void misuse_hybrid(void) {
-    struct rag_part part = {.base = 0};
+    struct rag_part parts[2] = {{.base = 0}, {.base = 9}};
+    struct rag_lexical_leg legs[2] = {{.base = 0}, {.base = 9}};
+    const struct rag_matrix matrix = {.count = 0};
+    struct rag_segment segments[2] = {{.matrix = &matrix}, {.matrix = &matrix}};
     const struct rag_fused out = {0};
     struct rag_spent spent;
-    struct rag_hybrid asked = {
-        .fusion = {.parts = &part, .part_count = 1, .leg_count = 2, .count = 1, .depth = 1}};
+    struct rag_hybrid asked = {.fusion = {.parts = parts,
+                                          .part_count = 1,
+                                          .legs = legs,
+                                          .leg_count = 2,
+                                          .count = 1,
+                                          .depth = 1},
+                               .segments = segments};
     REFUSED(RAG_ARGUMENT, rag_hybrid_answer(&asked, &out, &spent, f));
-    asked.fusion.leg_count = 1, asked.fusion.part_count = 2;
+    asked.fusion.leg_count = asked.fusion.part_count = 0;
     REFUSED(RAG_ARGUMENT, rag_hybrid_answer(&asked, &out, &spent, f));
-    asked.fusion.part_count = 1, part.base = 7;
+    asked.fusion.leg_count = asked.fusion.part_count = 2, legs[1].base = 7;
     REFUSED(RAG_ARGUMENT, rag_hybrid_answer(&asked, &out, &spent, f));
-    part.base = 0, asked.fusion.count = SIZE_MAX;
+    legs[1].base = 9, segments[1].matrix = NULL;
+    REFUSED(RAG_ARGUMENT, rag_hybrid_answer(&asked, &out, &spent, f));
+    segments[1].matrix = &matrix, asked.fusion.count = SIZE_MAX;
     REFUSED(RAG_LIMIT, rag_hybrid_answer(&asked, &out, &spent, f));
-    asked.fusion.count = 1, asked.fusion.depth = SIZE_MAX / 64;
+    asked.fusion.count = 1, asked.fusion.depth = SIZE_MAX / 256;
+    REFUSED(RAG_LIMIT, rag_hybrid_answer(&asked, &out, &spent, f));
+    asked.fusion.leg_count = asked.fusion.part_count = 1, asked.fusion.depth = SIZE_MAX / 64;
     REFUSED(RAG_LIMIT, rag_hybrid_answer(&asked, &out, &spent, f));
 }
 
