@@ -8,22 +8,18 @@
 #include "container/reader.h"
 #include "system/system.h"
 
-struct reads {
-    struct rag_reads reads;
-    rag_handle file;
-};
-
-static bool read_kept(const struct rag_reads *reads, uint64_t at, void *bytes, size_t size) {
-    return rag_read_at(((const struct reads *)(const void *)reads)->file, at, bytes, size);
+static bool read_kept(const void *file, uint64_t at, void *bytes, size_t size) {
+    return rag_read_at(*(const rag_handle *)file, at, bytes, size);
 }
 
 enum rag_status rag_reader_open_file(const char *path, struct rag_map *map,
                                      struct rag_reader **reader, struct rag_fault *fault) {
-    struct reads kept = {.reads = {read_kept}};
+    rag_handle file;
+    const struct rag_reads reads = {read_kept, &file};
     struct rag_fault none;
     *reader = NULL;
-    const enum rag_status status = rag_map_and_keep(path, map, &kept.file, fault);
-    if (status == RAG_OK) (void)rag_reader_open_read(map->bytes, map->size, &kept.reads, reader, &none);
-    rag_map_let_go(kept.file);
+    const enum rag_status status = rag_map_and_keep(path, map, &file, fault);
+    if (status == RAG_OK) (void)rag_reader_open_read(map->bytes, map->size, &reads, reader, &none);
+    rag_map_let_go(file);
     return status;
 }

@@ -442,7 +442,7 @@ static enum rag_status read_entries(struct rag_reader *r, struct rag_fault *faul
     return RAG_OK;
 }
 
-/* ---------------------------------------------------------------------------- the order of names */
+/* ------------------------------------------------------------------------------- order of names */
 
 /* Heap sort: no recursion, no allocation, and no quadratic case for a hostile table. */
 #define HEAP_ITEM uint32_t

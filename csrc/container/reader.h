@@ -7,7 +7,8 @@
 /* Reads bytes of the file itself beside its map, which costs less for single pages; false if it
  * cannot. */
 struct rag_reads {
-    bool (*read)(const struct rag_reads *reads, uint64_t at, void *bytes, size_t size);
+    bool (*read)(const void *context, uint64_t at, void *bytes, size_t size);
+    const void *context;
 };
 
 struct rag_reader {
@@ -23,12 +24,12 @@ struct rag_reader {
     uint8_t *own_entries; /* ... or here, with the sections that rag.sections lists; or NULL */
     uint64_t *own_places; /* entry -> the offset of its entry, or of the list that it comes from */
     uint32_t names_size;
-    uint32_t *order;      /* entries by (segment, name): the file's own, then those of each segment */
+    uint32_t *order;      /* entries by (segment, name), the file's own first */
     uint32_t *group_ends; /* where those end in `order` */
     bool *is_alike;       /* whether a segment has the names of the one before */
-    uint8_t *seen;      /* which blocks were found right, one bit each, and one more a section */
-    uint64_t *seen_at;  /* entry -> first byte in seen */
-    uint64_t seen_bits; /* blocks of all sections */
+    uint8_t *seen;        /* which blocks were found right, one bit each, and one more a section */
+    uint64_t *seen_at;    /* entry -> first byte in seen */
+    uint64_t seen_bits;   /* blocks of all sections */
     const uint8_t **leaves; /* entry -> its leaves, where they are trusted; or NULL */
 };
 

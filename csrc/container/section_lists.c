@@ -84,7 +84,8 @@ static enum rag_status copy_list(const struct merged *m, const struct rag_entry 
                                  struct rag_fault *fault) {
     const struct rag_reader *r = m->reader;
     const uint8_t *bytes;
-    if (r->reads && r->reads->read(r->reads, e->at, m->copy, (size_t)e->extent)) return RAG_OK;
+    if (r->reads && r->reads->read(r->reads->context, e->at, m->copy, (size_t)e->extent))
+        return RAG_OK;
     const enum rag_status status = rag_reader_need(r, e->at, e->extent, &bytes, fault);
     if (status == RAG_OK) memcpy(m->copy, bytes, (size_t)e->extent);
     return status;

@@ -236,6 +236,10 @@ static enum rag_status take_over(struct rag_writer *w, struct rag_fault *fault) 
     return w->start > c->end ? keep_abandoned(w, c->end, fault) : RAG_OK;
 }
 
+static bool read_file(const void *file, uint64_t at, void *bytes, size_t size) {
+    return rag_file_read(file, at, bytes, size);
+}
+
 /* Opens the newest commit of the file, whatever it is. */
 static enum rag_status open_newest(struct rag_writer *w, const struct rag_cipher *cipher,
                                    struct rag_fault *fault) {
@@ -252,7 +256,8 @@ static enum rag_status open_newest(struct rag_writer *w, const struct rag_cipher
     }
     status = rag_file_map(w->file, &w->map, fault);
     if (status != RAG_OK) return status;
-    return rag_reader_open(w->map.bytes, w->map.size, 0, &w->reader, fault);
+    const struct rag_reads reads = {read_file, w->file};
+    return rag_reader_open_read(w->map.bytes, w->map.size, &reads, &w->reader, fault);
 }
 
 enum rag_status rag_writer_edit(const char *path, const struct rag_wait *wait,

@@ -121,9 +121,9 @@ static enum rag_status find_near(const struct rag_hybrid *asked, struct legs *le
                                           .threads = f->threads,
                                           .least = asked->wants_least ? legs->least : NULL,
                                           .filters = asked->filters};
-    const enum rag_status status = rag_nearest(
-        legs->vectors, f->part_count, &question, alone ? legs->dense_rows : legs->part_rows,
-        alone ? legs->dense : legs->part_scores, fault);
+    const enum rag_status status = rag_nearest(legs->vectors, f->part_count, &question,
+                                               alone ? legs->dense_rows : legs->part_rows,
+                                               alone ? legs->dense : legs->part_scores, fault);
     if (status || alone) return status;
     number_rows(f, legs->part_rows);
     return merge(f, legs, legs->dense_rows, legs->dense, fault);

@@ -107,13 +107,22 @@ enum rag_status rag_file_encrypt(struct rag_file *file, const struct rag_cipher 
 enum rag_status rag_file_decrypt(struct rag_file *file, const struct rag_cipher *cipher,
                                  bool *encrypted, struct rag_fault *fault) {
     struct rag_map map;
-    const enum rag_status status = rag_handle_map(file->handle, &map, fault);
-    if (status != RAG_OK) return status;
-    *encrypted = rag_is_encrypted(map.bytes, map.size);
-    rag_map_close(&map);
+    uint8_t head[8];
+    if (rag_file_read(file, 0, head, sizeof head)) {
+        *encrypted = rag_is_encrypted(head, sizeof head);
+    } else {
+        const enum rag_status status = rag_handle_map(file->handle, &map, fault);
+        if (status != RAG_OK) return status;
+        *encrypted = rag_is_encrypted(map.bytes, map.size);
+        rag_map_close(&map);
+    }
     if (!*encrypted) return RAG_OK;
     if (!cipher) return rag_fail(fault, RAG_KEY, 0, "the file is encrypted: give its key");
     return rag_encryption_edit(file->handle, cipher, &file->encryption, fault);
+}
+
+bool rag_file_read(const struct rag_file *file, uint64_t at, void *bytes, size_t size) {
+    return rag_read_at(file->handle, at, bytes, size);
 }
 
 struct rag_encryption *rag_file_encryption(const struct rag_file *file) { return file->encryption; }

@@ -23,6 +23,9 @@ enum rag_status rag_file_map_stored(struct rag_file *file, struct rag_map *map,
 enum rag_status rag_file_write_stored(struct rag_file *file, uint64_t at, const void *bytes,
                                       size_t size, struct rag_fault *fault);
 
+/* Reads bytes as the disk has them; false if that is not possible for all of them. */
+bool rag_file_read(const struct rag_file *file, uint64_t at, void *bytes, size_t size);
+
 const char *rag_file_path(const struct rag_file *file);
 
 /* Announces that bytes from `end` on are not committed, so that readers can ignore them; 0:

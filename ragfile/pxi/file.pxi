@@ -369,6 +369,16 @@ cdef class Reader:
         rag_reader_entry(self.reader, <uint32_t>i, &e)
         return entry_as_dict(&e)
 
+    def items(self, str name, uint32_t segment=0):
+        """Return the number of things in a section, 0 if it does not exist."""
+        cdef rag_entry e
+        raw = name.encode()
+        cdef int64_t i = -1 if 0 in raw else rag_reader_find(self.reader, raw, segment)
+        if i < 0:
+            return 0
+        rag_reader_entry(self.reader, <uint32_t>i, &e)
+        return e.items
+
     def has(self, str name, uint32_t segment=0):
         """Whether a section exists, without reading it."""
         if (name, segment) in self.sections:

@@ -40,19 +40,23 @@ def tier(rows: int) -> int:
     return found
 
 
+TIERS = tier(ROWS_MOST) + 1
+
+
 def chosen(sizes: Mapping[int, int], new: int) -> set[int]:
     """Return the numbers of the segments to merge, given the rows of each and those of the commit."""
-    left = sorted(sizes.items(), key=lambda item: item[1])
+    left = sorted((rows, number, tier(rows)) for number, rows in sizes.items())
     taken: set[int] = set()
     size = new
-    for level in range(tier(ROWS_MOST) + 1):
-        below = [(number, rows) for number, rows in left if tier(rows) <= level]
-        peers = sum(tier(rows) == level for _, rows in below) + (size > 0 and tier(size) == level)
-        for number, rows in below if peers >= FANOUT else ():
-            if size + rows <= ROWS_MOST:
+    for level in range(TIERS):
+        peers = [item[2] for item in left].count(level) + (size > 0 and tier(size) == level)
+        if peers < FANOUT:
+            continue
+        for rows, number, of in left:
+            if of <= level and size + rows <= ROWS_MOST:
                 size += rows
                 taken.add(number)
-        left = [item for item in left if item[0] not in taken]
+        left = [item for item in left if item[1] not in taken]
     return taken if len(taken) + (new > 0) > 1 else set()
 
 
@@ -87,7 +91,7 @@ class SegmentMerge:
             left = self._removals.left(segment)
             if not segment.has("rag.ids") or segment.generation <= self._signed:
                 continue
-            documents = segment.reader.entry("rag.ids", segment.number)["items"]
+            documents = segment.reader.items("rag.ids", segment.number)
             size = max(left, documents - (segment.rows - left))
             if 0 < size < ROWS_MOST:
                 yield segment, size

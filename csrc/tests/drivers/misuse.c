@@ -497,13 +497,10 @@ static void misuse_hybrid(void) {
     struct rag_segment segments[2] = {{.matrix = &matrix}, {.matrix = &matrix}};
     const struct rag_fused out = {0};
     struct rag_spent spent;
-    struct rag_hybrid asked = {.fusion = {.parts = parts,
-                                          .part_count = 1,
-                                          .legs = legs,
-                                          .leg_count = 2,
-                                          .count = 1,
-                                          .depth = 1},
-                               .segments = segments};
+    struct rag_hybrid asked = {
+        .fusion =
+            {.parts = parts, .part_count = 1, .legs = legs, .leg_count = 2, .count = 1, .depth = 1},
+        .segments = segments};
     REFUSED(RAG_ARGUMENT, rag_hybrid_answer(&asked, &out, &spent, f));
     asked.fusion.leg_count = asked.fusion.part_count = 0;
     REFUSED(RAG_ARGUMENT, rag_hybrid_answer(&asked, &out, &spent, f));
