@@ -68,6 +68,8 @@ def replace(source: StrPath, target: StrPath) -> None:
     try:
         os.replace(source, target)
     except PermissionError:
+        if not os.path.exists(target):  # then the source is open
+            raise
         aside = f"{os.fspath(target)}.{os.urandom(4).hex()}.old"
         os.rename(target, aside)
         try:

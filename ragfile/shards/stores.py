@@ -102,6 +102,7 @@ class FolderStore:
             with open(path, "rb") as source:
                 shutil.copyfileobj(source, file, 1 << 20)
             system.sync_file(file)
+            file.close()  # Windows renames no open file
             system.replace(temporary, target)
         system.sync_folder(os.path.dirname(target))
 

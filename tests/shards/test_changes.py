@@ -377,3 +377,23 @@ def test_ten_thousand_questions_after_a_history_have_the_bits_of_one_file(tmp_pa
             theirs = whole.search_batch(asked, 8, columns=True, **options)
             assert mine.scores.tobytes() == theirs.scores.tobytes()
             assert mine.ids == theirs.ids
+
+
+@pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="looks for open files in /proc")
+def test_an_object_gets_its_name_when_it_is_closed(tmp_path, monkeypatch):
+    """Windows renames no open file."""
+    real, seen = stores.system.replace, []
+
+    def replaces(source, target):
+        seen.append(
+            {os.path.realpath(f"/proc/self/fd/{one}") for one in os.listdir("/proc/self/fd")}
+        )
+        assert os.fspath(source) not in seen[-1]
+        real(source, target)
+
+    monkeypatch.setattr(stores.system, "replace", replaces)
+    (tmp_path / "source").write_bytes(b"content")
+    store = stores.FolderStore(tmp_path)
+    store.put("folder/object", str(tmp_path / "source"))
+    assert seen
+    assert store.read("folder/object") == b"content"
