@@ -612,7 +612,7 @@ class RowSegment:
     def sparse_rows(self) -> _core.SparseRows | None:
         """Return the same weights by row, in memory; made on first use."""
         if self._sparse_rows is None and (sparse := self.sparse) is not None:
-            self._sparse_rows = sparse.by_row()
+            self._sparse_rows = sparse.by_row(self.rows)
         return self._sparse_rows
 
     def sparse_of(self, row: int) -> dict[str, float] | None:

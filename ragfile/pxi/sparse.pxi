@@ -29,7 +29,7 @@ cdef double sparse_value(term, weight) except -1:
 cdef list sparse_items(weights):
     """Return (UTF-8, weight) of a mapping, ascending, without the weights that are left out."""
     if not hasattr(weights, "items"):
-        raise TypeError("sparse weights are a mapping from terms to numbers, not a "
+        raise TypeError("sparse weights are a mapping from terms to numbers, not "
                         f"{type(weights).__name__}")
     found = [(sparse_name(term), value) for term, weight in weights.items()
              if (value := sparse_value(term, weight))]
@@ -191,9 +191,9 @@ cdef class SparseWeights:
         check(sparse_term(self.sparse, number, &at, &size, &fault), &fault)
         return (<const char *>at)[:size].decode("utf-8", "replace")
 
-    def by_row(self):
-        """Return the weights by row."""
-        return SparseRows(self)
+    def by_row(self, uint64_t rows):
+        """Return the weights by row, in a segment of so many rows."""
+        return SparseRows(self, rows)
 
     def score(self, const int64_t[::1] rows not None, SparseQuestion question not None):
         """Return the score of each row, float32; rows are in ascending order."""
@@ -221,11 +221,13 @@ cdef class SparseRows:
     cdef uint16_t *codes
     cdef dict names
 
-    def __cinit__(self, SparseWeights owner not None):
+    def __cinit__(self, SparseWeights owner not None, uint64_t rows):
         cdef rag_fault fault
         cdef rag_status status
-        cdef uint64_t rows = owner.info.rows, weights = owner.info.weights
+        cdef uint64_t weights = owner.info.weights
         self.owner, self.names = owner, {}
+        if rows != owner.info.rows:
+            raise FormatError(f"rag.sparse is of {owner.info.rows} rows, its segment has {rows}")
         if weights > owner.owner.guard.size:
             raise FormatError("rag.sparse has more weights than bytes")
         self.starts = <uint64_t *>calloc(rows + 1, sizeof(uint64_t))

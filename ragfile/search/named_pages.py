@@ -69,7 +69,7 @@ class Lift(NamedTuple):
             return self.name
         from ragfile.ingest.document_links import label_of  # which a search does not need
 
-        return label_of(self.name)[1]
+        return label_of(self.name)[1] or self.name.strip("![]")  # a wikilink can do without a text
 
 
 Lifts: TypeAlias = "dict[int, Lift]"

@@ -67,7 +67,7 @@ def test_rows_are_read_as_they_were_written(rows, memory):
     raw = written(rows, memory)
     weights = opened(raw)
     weights.check_all()
-    held = weights.by_row()
+    held = weights.by_row(len(rows))
     assert [held.weights(i) for i in range(len(rows))] == [stored(one) for one in rows]
     assert written([held.weights(i) for i in range(len(rows))]) == raw
 
@@ -155,7 +155,7 @@ def test_segments_together_have_the_best_of_all(cuts):
         ({"a\0": 1}, ValueError, "no NUL"),
         ({"\ud800": 1}, ValueError, "lone surrogate"),
         ({3: 1}, TypeError, "a term of sparse weights is a str, not int"),
-        ([("a", 1)], TypeError, "a mapping from terms to numbers, not a list"),
+        ([("a", 1)], TypeError, "a mapping from terms to numbers, not list"),
     ],
 )
 def test_bad_weights_are_refused(weights, kind, what):
@@ -180,6 +180,16 @@ def test_malformed_rows_are_refused():
         builder.end(bytes)
 
 
+def test_weights_of_another_number_of_rows_are_refused_before_any_memory_is_taken():
+    raw = bytearray(written(many_rows(90, 3)))
+    at = next(i for i in range(8, 64, 8) if int.from_bytes(raw[i : i + 8], "little") == 90)
+    raw[at : at + 8] = (1 << 31).to_bytes(8, "little")
+    weights = opened(bytes(raw))
+    assert weights.rows == 1 << 31
+    with pytest.raises(FormatError, match="2147483648 rows, its segment has 90"):
+        weights.by_row(90)
+
+
 @given(st.data())
 @settings(max_examples=150)
 def test_damaged_bytes_are_refused_or_searched_safely(data):
@@ -192,9 +202,8 @@ def test_damaged_bytes_are_refused_or_searched_safely(data):
         weights = opened(bytes(raw))
         with contextlib.suppress(FormatError):
             weights.check_all()
-        if weights.rows < 1 << 20:  # a segment refuses another number than its own
-            with contextlib.suppress(FormatError):
-                weights.by_row().weights(0)
+        with contextlib.suppress(FormatError):
+            weights.by_row(90).weights(0)
         with contextlib.suppress(FormatError):
             weights.score(np.arange(min(weights.rows, 90)), _core.SparseQuestion(question))
         with contextlib.suppress(FormatError):

@@ -227,7 +227,10 @@ def test_a_hit_and_its_explanation_tell_who_named_it(four):
 
 def test_a_hit_tells_the_link_that_raised_it(tmp_path):
     notes = [
-        {"id": "a.md", "text": "# Ashes\n\nThe film Ashes was directed by [her](people/jane.md)."},
+        {
+            "id": "a.md",
+            "text": "# Ashes\n\nThe film Ashes was directed by [her](people/jane.md) in [[Town]].",
+        },
         {"id": "people/jane.md", "text": "Their father taught music near the coast."},
         {"id": "town.md", "text": "A small town has a film festival."},
     ]
@@ -236,6 +239,7 @@ def test_a_hit_tells_the_link_that_raised_it(tmp_path):
         question = "who directed the film Ashes"
         hits = {hit.doc_id: hit for hit in rf.search(question)}
         assert hits["people/jane.md"].named_by == ("a.md#0", "her")
+        assert hits["town.md"].named_by == ("a.md#0", "Town")
         assert rf.explain(question, "people/jane.md#0").named["name"] == "her"
         assert hits["people/jane.md"].score > rf.search(question, hops=0)[-1].score
 

@@ -3,34 +3,12 @@
  * The buffers have exactly the sizes of their contents, so that a sanitizer sees an access by one
  * byte too many. A section that is accepted is written again and must read the same; links in a
  * text are in order and inside of it. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "growing_buffer.h"
 #include "ragfile/graph.h"
-
-#define MUST(condition)    \
-    ((condition) ? (void)0 \
-                 : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), abort()))
 
 enum { DOCUMENTS = 5, LARGEST = 1 << 20 };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct buffer {
-    uint8_t *bytes;
-    size_t size;
-};
-
-static enum rag_status append(void *context, const void *bytes, size_t size) {
-    struct buffer *buffer = context;
-    uint8_t *grown = realloc(buffer->bytes, buffer->size + size + 1);
-    MUST(grown);
-    if (size) memcpy(grown + buffer->size, bytes, size);
-    buffer->bytes = grown;
-    buffer->size += size;
-    return RAG_OK;
-}
 
 static enum rag_status read_section(const uint8_t *bytes, size_t size, struct rag_graph *graph) {
     struct rag_fault fault;

@@ -5,34 +5,12 @@
  * byte too many. A search may find anything in bytes that break a rule, but stays inside of them.
  * In a section that keeps all rules, scores found are those of the rows, and its rows make the same
  * section again, whose padding a reader ignores. */
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
+#include "growing_buffer.h"
 #include "ragfile/sparse.h"
-
-#define MUST(condition)    \
-    ((condition) ? (void)0 \
-                 : (fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #condition), abort()))
 
 enum { ROWS = 70000, K = 5, TERMS = 8, PACKED = 3 + RAG_SPARSE_TERM };
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
-
-struct buffer {
-    uint8_t *bytes;
-    size_t size;
-};
-
-static enum rag_status append(void *context, const void *bytes, size_t size) {
-    struct buffer *buffer = context;
-    uint8_t *grown = realloc(buffer->bytes, buffer->size + size + 1);
-    MUST(grown);
-    if (size) memcpy(grown + buffer->size, bytes, size);
-    buffer->bytes = grown;
-    buffer->size += size;
-    return RAG_OK;
-}
 
 /* The first terms of the section as a question. */
 static size_t ask(const struct rag_sparse *sparse, struct rag_sparse_term terms[TERMS]) {
