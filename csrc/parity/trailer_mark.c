@@ -1,4 +1,5 @@
-/* trailer_mark.c - the mark that ends a trailer. Its numbers are used only where they fit the file. */
+/* trailer_mark.c - the mark that ends a trailer. Its numbers are used only where they fit the
+ * file. */
 #include <string.h>
 
 #include "ragfile/machine.h"

@@ -1,7 +1,7 @@
 """Run a long check in parts that add up, such as a night at a time.
 
     python tests/checks/parts.py run NAME 3/9 COMMAND…   run a part, and note how it ended
-    python tests/checks/parts.py files 3/9 [ROOM …]      print the test files of a part of the suite
+    python tests/checks/parts.py files 3/9 [ROOM …]      print the test files of a part of the suite, from tests/ on
     python tests/checks/parts.py show NAME               list the parts of a check that were run
 
 The notes are in build/parts, and name the commit. `show` exits with 1 unless all parts of one division passed.
@@ -62,7 +62,9 @@ def files(part, *rooms):
     places = [ROOT / "tests" / room for room in rooms] or [
         place for place in (ROOT / "tests").iterdir() if place.name not in WITHOUT_CORE
     ]
-    found = sorted(str(path.relative_to(ROOT)) for p in places for path in p.rglob("test_*.py"))
+    found = sorted(
+        str(path.relative_to(ROOT / "tests")) for p in places for path in p.rglob("test_*.py")
+    )
     print(" ".join(found[i - 1 :: n]))
     return 0
 

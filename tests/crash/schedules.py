@@ -328,7 +328,7 @@ def main():
     parser.add_argument("--only", nargs="+", default=())
     args = parser.parse_args()
     for kind in [args.kind] if args.kind else KINDS:
-        counts = schedules(args.folder, kind, args.step, args.only)
+        counts = schedules(args.folder.resolve(), kind, args.step, args.only)
         pairs, waited, refused = (counts[name] for name in ("pairs", "waited", "refused"))
         print(f"{kind}: {pairs} pairs, 0 lost; the second call waited in {waited}, "
               f"the first was refused in {refused}")  # fmt: skip

@@ -21,9 +21,11 @@ import ragfile
 from ragfile import _core
 from ragfile.file.pairs import PairFile
 from ragfile.file.pairs_writer import write_pairs
+from ragfile.file.source import opened_map
 from ragfile.ingest.analysis import Analysis
 
 PLAIN = Analysis(stemmer="none", stop_words="none")
+KEY, OTHER = b"\1" * 32, b"\2" * 32
 LETTERS = [f"w{n:x}" for n in range(200)]
 
 
@@ -364,6 +366,28 @@ def repairs(folder):
     return call
 
 
+def encrypted(folder):
+    """An encrypted file with parity is edited, repaired without its key, given another one and verified."""
+    path, rows = folder / "kb.ragfile", topics(120, 16)
+    with ragfile.using_key(KEY):
+        make_file(path, parity=5, key=KEY)
+    before = path.read_bytes()
+
+    def call(_):
+        path.write_bytes(before)
+        with ragfile.edit(path, key=KEY, created=1) as writer:
+            writer.add(chunks(120, 9), rows[:9])
+        good = path.read_bytes()
+        path.write_bytes(good[:9000] + bytes(3000) + good[12000:])
+        ragfile.repair(path)
+        is_repaired = path.read_bytes() == good
+        ragfile.rekey(path, key=KEY, add=OTHER)
+        with ragfile.using_key(OTHER):
+            return is_repaired, bytes(opened_map(str(path))), ragfile.verify(path)[0]
+
+    return call
+
+
 def readers(folder):
     """Every kept file, opened and verified, as bytes and by its name."""
     good = sorted((ROOT / "spec/vectors").glob("good-1-*s.ragfile"))
@@ -403,6 +427,7 @@ SCENARIOS = {
     each.__name__: each
     for each in (
         plain_vectors, shadowed_vectors, planes, clusters, samples, words, spilled_words, fields, several_lexicons,
-        model, columns, pairs, remnants, searches, one_call, edits, builds, repairs, readers, replacements,
+        model, columns, pairs, remnants, searches, one_call, edits, builds, repairs, encrypted, readers,
+        replacements,
     )
 }  # fmt: skip
