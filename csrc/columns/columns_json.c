@@ -18,8 +18,8 @@
 
 enum { DEPTH_MAX = 64, FILTER_DEPTH = 256, WORDS_MAX = 8 * COLUMNS_MAX };
 
-/* What the elements of a list have at the wanted path, as the inside of a list; `depth` is that of the
- * current element's value, NO_DEPTH without one. */
+/* What the elements of a list have at the wanted path, as the inside of a list; `depth` is that of
+ * the current element's value, NO_DEPTH without one. */
 struct gathered {
     struct rag_buffer list, element;
     uint32_t depth;
@@ -221,7 +221,8 @@ static void gather(struct gathered *to, uint32_t depth, const uint8_t *value, si
 
 static void note(struct parser *p, uint32_t path, uint32_t depth, size_t from, bool is_odd);
 
-/* Hands on what the elements of a list have: as a list of the wanted path, or to the list around. */
+/* Hands on what the elements of a list have: as a list of the wanted path, or to the list
+ * around. */
 static void note_gathered(struct parser *p, uint32_t depth, const struct gathered *found) {
     struct rag_columns_builder *b = p->builder;
     const size_t from = p->out->size;

@@ -233,8 +233,9 @@ static void check_abandoned(struct walk *walk, const struct rag_reader *r,
     uint64_t hash = 0;
     walk->verdict->abandoned += size;
     walk->verdict->padding += ending_zeros(r->bytes + before, size);
-    if (size > 0) (void)rag_hash_blocks(r->bytes + before, size, &hash, NULL);
-    if (hash != load_u64(r->bytes + footer->toc_at + TOC_ABANDONED))
+    if (size > 0 && rag_hash_blocks(r->bytes + before, size, &hash, NULL) != RAG_OK)
+        found(walk, RAG_MEMORY, before, "no memory", "");
+    else if (hash != load_u64(r->bytes + footer->toc_at + TOC_ABANDONED))
         found(walk, RAG_CORRUPT, before, "abandoned bytes have changed", "");
 }
 

@@ -1,4 +1,5 @@
-/* ascii_words.h - the letters and digits of ASCII, which nearly all words of most texts have alone. */
+/* ascii_words.h - the letters and digits of ASCII, which nearly all words of most texts have
+ * alone. */
 #ifndef RAG_ASCII_WORDS_H
 #define RAG_ASCII_WORDS_H
 

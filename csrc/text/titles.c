@@ -197,7 +197,7 @@ enum rag_status rag_title_filter_new(const struct rag_title_part *parts, size_t 
 
 void rag_title_filter_free(struct rag_title_filter *filter) { free(filter); }
 
-/* --------------------------------------------------------------------------------- runs of words */
+/* -------------------------------------------------------------------------------- runs of words */
 
 enum { IS_SPACE = 1, MAY_BEGIN = 2, IS_WIDE = 4, PLAIN_MAX = 63 };
 
@@ -255,7 +255,8 @@ static inline bool may_join(const uint8_t *text, size_t at, size_t to, size_t si
     return text[at] == '\'' || (text[at] == '.' && size == 1);
 }
 
-/* Add the words of a run of ASCII, in which each stretch of letters and digits is a part (analyze.c).
+/* Add the words of a run of ASCII, in which each stretch of letters and digits is a part
+ * (analyze.c).
  * If one is too long or may be joined to the next, add nothing and return false. */
 static bool add_plain(struct words *w, size_t from, size_t to) {
     const size_t count = w->count, size = w->size;

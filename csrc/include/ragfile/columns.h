@@ -68,8 +68,8 @@ int64_t rag_columns_find(const struct rag_columns *columns, const uint8_t *name,
                          bool is_tags);
 bool rag_columns_has_values(const struct rag_columns *columns, uint32_t i);
 
-/* Whether a part of the path before a dot can be a list. Columns that are stored do not enter lists:
- * the column of such a path is made from the metadata (rag_columns_only). */
+/* Whether a part of the path before a dot can be a list. Columns that are stored do not enter
+ * lists: the column of such a path is made from the metadata (rag_columns_only). */
 bool rag_columns_may_enter_lists(const struct rag_columns *columns, const uint8_t *path,
                                  size_t size);
 void rag_columns_name(const struct rag_columns *columns, uint32_t i, const uint8_t **name,
