@@ -7,7 +7,7 @@
 #   life         bytes, answers and refusals of tests/checks/portable_life.py equal those of this machine, also if each
 #                replaced file steps aside, and if a writer dies between its two renames
 #   conformance  the files of spec/vectors/
-#   kills        writers killed beside readers: tests/crash/kill.py and kill_life.py; ROUNDS=50
+#   kills        writers killed beside readers: tests/crash/kill.py and kill_life.py; ROUNDS=20
 #   ROOM         a folder of tests/, without the modules of tests/not_on_windows.toml; a path below tests/ works as well
 #
 # A result is kept until the next build, and each call ends with the table of all of them.
@@ -76,8 +76,8 @@ life() {
 }
 conformance() { windows -m ragfile.conformance --vectors spec/vectors; }
 kills() {
-    windows tests/crash/kill.py kill --rounds "${ROUNDS:-50}"
-    windows tests/crash/kill_life.py kill --rounds "${ROUNDS:-50}"
+    windows tests/crash/kill.py kill --rounds "${ROUNDS:-20}"
+    windows tests/crash/kill_life.py kill --rounds "${ROUNDS:-20}"
 }
 room() { windows -m pytest -q -p no:cacheprovider -p no:faulthandler "tests/$1"; }
 
