@@ -542,6 +542,7 @@ _FILLED = {
 
 
 NAMED = 6  # missing words in a refusal
+TOGETHER = "the words of the question together"
 
 
 class Support(NamedTuple):
@@ -554,6 +555,7 @@ class Support(NamedTuple):
         terms: Number of terms of the question.
         is_near: Whether a passage is near in meaning.
         strong: The share from which the support is strong.
+        is_apart: Whether a few keywords are far apart in every passage that has enough of them.
     """
 
     share: float = 0.0
@@ -562,11 +564,13 @@ class Support(NamedTuple):
     terms: int = 0
     is_near: bool = False
     strong: float = 1.0
+    is_apart: bool = False
 
     @property
     def is_enough(self) -> bool:
         """Whether the passages support an answer."""
-        return self.is_near or bool(self.terms and self.share >= self.needed)
+        has_words = self.terms > 0 and self.share >= self.needed and not self.is_apart
+        return self.is_near or has_words
 
     @property
     def strength(self) -> Literal["strong", "fair", "weak"]:
@@ -580,6 +584,8 @@ class Support(NamedTuple):
         if self.strength == "strong" or not self.terms:
             return ""
         found = f"{self.strength} support for an answer"
+        if self.is_apart:
+            return f"{found}; no passage has {TOGETHER}"
         named = ", ".join(self.missing[:NAMED])
         return f"{found}; no passage has: {named}" if named else found
 
@@ -587,13 +593,15 @@ class Support(NamedTuple):
         """Return the support as a dict, ready for JSON."""
         return {
             "strength": self.strength, "share": round(self.share, 3), "needed": round(self.needed, 3),
-            "missing": list(self.missing),
+            "missing": list(self.missing), "apart": self.is_apart,
         }  # fmt: skip
 
     def refusal(self) -> str:
         """Return the text that replaces an answer."""
         if not self.terms:
             return "Nothing here supports an answer: the question has no words to look for."
+        if self.is_apart:
+            return f"Nothing here supports an answer: no passage has {TOGETHER}."
         named = ", ".join(self.missing[:NAMED])
         lacking = f"; the nearest do not have: {named}" if named else ""
         has = "no passage has any word of the question"

@@ -219,11 +219,18 @@ class _AnswerRun:
             return self._search()
 
     def _search(self) -> Hits:
-        """Return the hits; a question that names a page of the file takes two steps, unless the caller chose."""
+        """Return the hits, by as many steps as the answer needs, unless the caller chose.
+
+        A question that names a page of the file takes two. Otherwise a quotation has to answer by itself: without a
+        model, no passage rises because others name its page.
+        """
         text, options = self._searched(), self.search
         rows = getattr(self.rf, "rows", None)
         if rows is not None and "hops" not in options:
-            options = options | SearchOptions(hops=steps_of(rows, text))
+            steps = steps_of(rows, text)
+            options = options | SearchOptions(
+                hops=0 if steps == 1 and self.model is None else steps
+            )
         return self.rf.search(text, self.k, **options)
 
     def _searched(self) -> str:

@@ -2,7 +2,8 @@
 
 Terms are weighed by their rarity in the file. A passage's header path counts as text. Keywords name what they seek, so
 one passage should have nearly all of them; a sentence paraphrases. Long questions need a smaller share, because no
-passage has half of thirty words. A passage without the words can still be near in meaning.
+passage has half of thirty words. Few keywords have to stand together, in one place of a passage with its header path. A
+passage without the words can still be near in meaning.
 
 docs/guides/read-a-score.md explains the words "strong", "fair" and "weak"; bench/eval.md measures them.
 """
@@ -30,6 +31,8 @@ FALL = 0.5  # how fast the needed share falls with the number of terms
 STRONG = 0.9
 NEAR = 9.0  # deviations above the mean of the sample
 LOOKED_AT = 5  # passages
+TOGETHER = 0.85  # of the needed share, that is to stand in one place
+PLACE = 10  # characters of such a place, besides those of the question
 
 
 @dataclass(slots=True)
@@ -96,15 +99,32 @@ class AskedQuestion:
 
     def support(self, hits: Sequence[Hit]) -> Support:
         """Return how much of the question the first hits have."""
+        from ragfile.search.function_words import is_question
+
         terms, count = self.terms, len(set(self.terms.words.values()))
         held = [self.held(hit) for hit in hits[:LOOKED_AT]]
         whole = terms.weight(terms.weights) or 1.0
         share = max(map(terms.weight, held), default=0.0) / whole
+        required = needed(self.question, count)
+        is_short = 1 < count <= SHORT and not is_question(self.question)
         return Support(
-            share=share, needed=needed(self.question, count),
+            share=share, needed=required,
             missing=(*_words(terms, set(terms.weights).difference(*held)),), terms=count,
             is_near=self.is_embedded and self.nearness(hits) >= NEAR, strong=STRONG,
+            is_apart=is_short and share >= required
+            and not self._stand_together(hits, TOGETHER * required * whole),
         )  # fmt: skip
+
+    def _stand_together(self, hits: Sequence[Hit], weight: float) -> bool:
+        """Return whether one of the first passages has terms of a weight in one place."""
+        from ragfile.search.close_terms import heaviest_place  # no search needs it
+
+        terms, room = self.terms, len(self.question) + PLACE
+        return any(
+            terms.weight(self.held(hit)) >= weight
+            and heaviest_place(terms, hit.text, hit.metadata, room) >= weight
+            for hit in hits[:LOOKED_AT]
+        )
 
     def nearness(self, hits: Sequence[Hit]) -> float:
         """Return how many deviations the nearest hit is above the sample's mean; -inf without vectors."""

@@ -129,7 +129,7 @@ HIT = shown(
 )  # fmt: skip
 SUPPORT = shown(
     strength={"type": "string", "enum": ["strong", "fair", "weak"]}, share=NUMBER, needed=NUMBER,
-    missing=many(TEXT),
+    missing=many(TEXT), apart=YES,
 )  # fmt: skip
 HITS = shown(
     hits=many(HIT), degraded=TEXT, timings=FREE, request_id=TEXT, generation=WHOLE, exact=YES,
