@@ -10,6 +10,7 @@ from ragfile.ground.fork_safe_lock import ForkSafeLock
 
 from libc.string cimport memcpy, memset
 
+from cpython.bytearray cimport PyByteArray_AsString, PyByteArray_Resize
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.unicode cimport PyUnicode_DecodeUTF8
 

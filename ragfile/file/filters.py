@@ -279,16 +279,11 @@ class Filter:
     """
 
     def __init__(
-        self, test: Test | None, paths: tuple[str, ...], where: SortKey | None,
-        tags_any: SortKey | None, tags_all: SortKey | None,
+        self, test: Test | None, paths: tuple[str, ...],
+        encoded: tuple[bytes | None, bytes | None, bytes | None],
     ) -> None:  # fmt: skip
-        self._test, self.paths, self._values = test, paths, (where, tags_any, tags_all)
-        self.has_tags = tags_any is not None or tags_all is not None
-
-    @property
-    def encoded(self) -> tuple[bytes | None, bytes | None, bytes | None]:
-        where, tags_any, tags_all = self._values
-        return _encoded(where), _encoded(tags_any), _encoded(tags_all)
+        self._test, self.paths, self.encoded = test, paths, encoded
+        self.has_tags = encoded[1] is not None or encoded[2] is not None
 
     def __bool__(self) -> bool:
         return self._test is not None
@@ -319,21 +314,17 @@ def compile(
     """Check a condition and compile it. Empty tags do not restrict."""
     compiler = _Compiler()
     tests: list[Test] = []
-    condition: SortKey | None = None
+    condition: bytes | None = None
     if where is not None and where != {}:
         tests.append(compiler.condition(where, 0))
-        condition = sort_key(where)
+        condition = _core.plain_bytes(where) or _core.value_bytes(sort_key(where))
     wanted = [[sort_key(tag) for tag in _tag_list(tags)] for tags in (tags_any, tags_all)]
     for keys, found in zip(wanted, (_any, _all), strict=True):
         if keys:
             tests.append(_on_tags(found, keys))
-    some, every = ((4, tuple(keys)) if keys else None for keys in wanted)
+    some, every = (_core.value_bytes((4, tuple(keys))) if keys else None for keys in wanted)
     test = _every(tests) if tests else None
-    return Filter(test, tuple(sorted(compiler.paths)), condition, some, every)
-
-
-def _encoded(value: SortKey | None) -> bytes | None:
-    return None if value is None else _core.value_bytes(value)
+    return Filter(test, tuple(sorted(compiler.paths)), (condition, some, every))
 
 
 def _on_tags(test: Callable[[FilterColumn, list[SortKey]], Words], keys: list[SortKey]) -> Test:

@@ -6,15 +6,13 @@ sets never do; another commit has a cache of its own.
 
 from __future__ import annotations
 
-import json
 from collections import OrderedDict
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
+from ragfile import _core
 from ragfile.ground.fork_safe_lock import ForkSafeLock
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
     from ragfile.file.row_sets import RowSet
     from ragfile.types import TagFilter
 
@@ -27,12 +25,12 @@ class RowSetCache:
 
     def __init__(self, limit: int = KEPT_BYTES) -> None:
         self._limit, self._used, self._lock = limit, 0, ForkSafeLock()
-        self._sets: OrderedDict[str, RowSet] = OrderedDict()
+        self._sets: OrderedDict[bytes, RowSet] = OrderedDict()
 
     def __len__(self) -> int:
         return len(self._sets)
 
-    def get(self, key: str) -> RowSet | None:
+    def get(self, key: bytes) -> RowSet | None:
         """Return the set of a filter, or None. No lock is needed: each step is atomic."""
         found = self._sets.get(key)
         if found is not None:
@@ -42,7 +40,7 @@ class RowSetCache:
                 pass
         return found
 
-    def put(self, key: str, found: RowSet) -> None:
+    def put(self, key: bytes, found: RowSet) -> None:
         """Keep the set of a filter, unless it alone exceeds the limit."""
         size = _size(key, found)
         if size > self._limit:
@@ -55,37 +53,12 @@ class RowSetCache:
                 self._used -= _size(*self._sets.popitem(last=False))
 
 
-def _size(key: str, found: RowSet) -> int:
+def _size(key: bytes, found: RowSet) -> int:
     return len(key) + found.nbytes + ENTRY_BYTES
 
 
-_spell = json.JSONEncoder(sort_keys=True).encode
-_NESTING = dict, list, tuple
-
-
-def filter_key(where: object, tags_any: TagFilter | None, tags_all: TagFilter | None) -> str | None:
-    """Return a text that only equal filters share, or None for a filter that JSON does not hold.
-
-    JSON tells 1 from true and from "1". It would also write the key 1 as "1", which no filter accepts.
-    """
-    parts = (where, tags_any, tags_all) if tags_any or tags_all else where
-    try:
-        return _spell(parts) if _has_text_keys(parts) else None
-    except (TypeError, ValueError, RecursionError):
-        return None
-
-
-def _has_text_keys(value: object) -> bool:
-    """Return whether the keys of all objects in a value are texts."""
-    if isinstance(value, dict):
-        below = cast("dict[object, object]", value)
-        if not all(isinstance(key, str) for key in below):
-            return False
-        nested: Iterable[object] = below.values()
-    else:
-        nested = cast("Sequence[object]", value)
-    return all(not _is_nested(one) or _has_text_keys(one) for one in nested)
-
-
-def _is_nested(value: object) -> bool:
-    return isinstance(value, _NESTING)
+def filter_key(
+    where: object, tags_any: TagFilter | None, tags_all: TagFilter | None
+) -> bytes | None:
+    """Return bytes that only equal filters share, or None for a filter without such."""
+    return _core.plain_bytes((where, tags_any, tags_all) if tags_any or tags_all else where)

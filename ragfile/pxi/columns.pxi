@@ -377,21 +377,70 @@ def filter_rows(bytes where, bytes tags_any, bytes tags_all, dict columns not No
     cdef rag_filter_columns asked
     cdef bint wants_all
     asked.column, asked.context, asked.rows = column_of_path, <void *>columns, rows
-    count = (rows + 63) // 64
-    found, more = numpy.full(count, 2**64 - 1, numpy.uint64), numpy.empty(count, numpy.uint64)
-    cdef uint64_t *words = <uint64_t *>address_of(more)
-    if rows % 64:
-        found[count - 1] = (<uint64_t>1 << rows % 64) - 1
-    if where is not None:
+    cdef size_t count = (rows + 63) // 64
+    found = numpy.empty(count, numpy.uint64)
+    cdef uint64_t *words = <uint64_t *>address_of(found)
+    if where is None:
+        found[:] = 2**64 - 1
+    else:
         check(rag_filter_rows(&asked, <const uint8_t *><const char *>where, len(where), words,
                               &fault), &fault)
-        found &= more
+    if rows % 64:
+        words[count - 1] &= (<uint64_t>1 << rows % 64) - 1
     for tags, wants_all in ((tags_any, False), (tags_all, True)):
         if tags is not None:
+            more = numpy.empty(count, numpy.uint64)
             check(rag_filter_tags(&asked, <const uint8_t *><const char *>tags, len(tags), wants_all,
-                                  words, &fault), &fault)
+                                  <uint64_t *>address_of(more), &fault), &fault)
             found &= more
     return found
+
+
+def plain_bytes(value):
+    """Return value_bytes(filters.sort_key(value)), or None for a value that this needs the key of.
+
+    Values with the same bytes are equal: integers beyond 64 bits have none."""
+    made = bytearray()
+    return bytes(made) if put_json(made, value, 0) else None
+
+
+cdef int put_json(bytearray out, value, int depth) except -1:
+    """Append a JSON value; return 0 for one of another type, an object with other keys, or NaN."""
+    if isinstance(value, str):
+        put_text(out, value)
+        return 1
+    if value is None or isinstance(value, bool):
+        out.append(1 if value is None else 3 if value else 2)
+        return 1
+    if isinstance(value, float):
+        return 0 if value != value else put_number(out, value) == 0
+    if isinstance(value, int):
+        return put_number(out, value) == 0 if -(1 << 63) <= value < 1 << 63 else 0
+    if depth == 256:
+        return 0
+    if isinstance(value, dict):
+        return put_object(out, value, depth + 1)
+    if not isinstance(value, (list, tuple)):
+        return 0
+    out.append(6)
+    for element in value:
+        if not put_json(out, element, depth + 1):
+            return 0
+    out.append(0)
+    return 1
+
+
+cdef int put_object(bytearray out, dict value, int depth) except -1:
+    for name in value:
+        if not isinstance(name, str):
+            return 0
+    out.append(7)
+    for name in sorted(value):
+        put_text(out, name)
+        if not put_json(out, value[name], depth):
+            return 0
+    out.append(0)
+    return 1
 
 
 def value_bytes(key):
@@ -427,10 +476,11 @@ cdef int put_value(bytearray out, tuple key) except -1:
 
 cdef int put_text(bytearray out, text) except -1:
     cdef bytes raw = text.encode("utf-8", "surrogatepass")
-    room = bytearray(2 * len(raw) + 2)
-    cdef uint8_t[::1] view = room
-    cdef size_t size = rag_value_text(&view[0], <const uint8_t *><const char *>raw, len(raw))
-    out += memoryview(room)[:size]
+    cdef size_t size = len(out), room = 2 * <size_t>len(raw) + 2
+    PyByteArray_Resize(out, size + room)
+    cdef uint8_t *at = <uint8_t *>PyByteArray_AsString(out) + size
+    room = rag_value_text(at, <const uint8_t *><const char *>raw, len(raw))
+    PyByteArray_Resize(out, size + room)
     return 0
 
 

@@ -211,7 +211,7 @@ class FileRows(StoredRows):
         return RowSet(self.alive(mask) if tags is None else mask & tags)
 
     def _compiled(
-        self, key: str | None, where: Where | None, tags_any: TagFilter, tags_all: TagFilter
+        self, key: bytes | None, where: Where | None, tags_any: TagFilter, tags_all: TagFilter
     ) -> RowSet:
         """Return the live rows that pass a filter, and keep them if it has a key."""
         chosen = filters.compile(where, tags_any=tags_any, tags_all=tags_all)

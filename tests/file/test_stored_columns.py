@@ -70,6 +70,30 @@ def test_bytes_of_integers_compare_as_the_integers_do(a, step):
     assert (raw[2] < raw[1], raw[2] == raw[1]) == (float(a) < b, float(a) == b)
 
 
+@given(VALUES)
+@example(2**63)
+@example({"b": [1.0, {"a": None}], "": ("x", True)})
+def test_bytes_made_at_once_are_those_of_the_key(value):
+    key = None if holds_odd(value) else _core.value_bytes(filters.sort_key(value))
+    assert _core.plain_bytes(value) == key
+
+
+@pytest.mark.parametrize("value", [math.nan, {1: 2}, {"a": {None: 1}}, {1}, [b"x"], np.int64(1)])
+def test_other_values_have_no_bytes_made_at_once(value):
+    assert _core.plain_bytes(value) is None
+
+
+def test_values_that_nest_too_deeply_have_no_bytes_made_at_once():
+    value = 1
+    for _ in range(256):
+        value = [value]
+    assert _core.plain_bytes(value) == _core.value_bytes(filters.sort_key(value))
+    assert _core.plain_bytes([value]) is None
+    endless = []
+    endless.append(endless)
+    assert _core.plain_bytes(endless) is None
+
+
 # ----------------------------------------------------------------------------------------------------- what is stored
 
 ODD = st.sampled_from([10**400, 2**64, -(2**63) - 1, math.inf])
