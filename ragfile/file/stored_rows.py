@@ -6,6 +6,7 @@ map on first use. The rows of a file (search/file_rows.py) and of a dataset (sha
 
 from __future__ import annotations
 
+from itertools import starmap
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -188,10 +189,25 @@ class StoredRows:
     ) -> dict[int, Any]:
         """Return by row the "hits", "ids", "keys", "standings", "metadata", "contents", "passages" or "vectors" of
         live rows; passages are the texts alone."""
-        wanted, look = np.asarray(rows, np.int64).tolist(), _LOOKS[what]
+        wanted = np.asarray(rows, np.int64).tolist()
         if self.is_elsewhere:
             self._bring(what, wanted)
+        if what == "standings":
+            return self._standings(wanted)
+        look = _LOOKS[what]
         return {row: look(self, row) for row in steps(wanted)}
+
+    def _standings(self, wanted: list[int]) -> dict[int, Standing]:
+        """Return the standings of rows, with one call into the core for each segment."""
+        rows = np.array(wanted, np.int64)
+        bases = np.array([segment.base for segment in self.segments], np.int64)
+        numbers = np.searchsorted(bases, rows, "right") - 1
+        found: dict[int, Standing] = {}
+        for number in steps(np.unique(numbers).tolist()):
+            segment, inside = self.segments[number], rows[numbers == number]
+            each = segment.records.standings(inside - segment.base, segment.base)
+            found.update(zip(inside.tolist(), starmap(Standing, each), strict=True))
+        return found
 
     def _bring(self, what: str, rows: list[int]) -> None:
         if what == "vectors":
@@ -367,13 +383,6 @@ def deleted(row: int) -> IndexError:
     return IndexError(f"row {row} is deleted: live_rows() lists the rows that are left")
 
 
-def _standing(rows: StoredRows, row: int) -> Standing:
-    segment, local = rows.place(row)
-    base = row - local
-    found = segment.document(segment.records.chunk(local).document).rows
-    return Standing(segment.records.key(local), base + found.start, base + found.stop)
-
-
 def _key(rows: StoredRows, row: int) -> tuple[bytes, int]:
     segment, local = rows.place(row)
     return segment.records.key(local)
@@ -402,7 +411,6 @@ _LOOKS: dict[str, Any] = {  # functions of (rows, row), each with a result of it
     "hits": StoredRows.hit,
     "ids": _id,
     "keys": _key,
-    "standings": _standing,
     "metadata": StoredRows.metadata_of,
     "contents": _content,
     "passages": _passage,

@@ -281,6 +281,21 @@ cdef class Records:
         check(rag_records_document(&self.records, c.document, &d, &fault), &fault)
         return (<const char *>d.id)[:d.id_size], c.index
 
+    def standings(self, const int64_t[::1] rows not None, int64_t base):
+        """Return [((doc_id as UTF-8 bytes, chunk_index), first row, end)] of some rows: the key that
+        orders ties, and the rows of the document, counted from `base`."""
+        cdef rag_fault fault
+        cdef rag_chunk c
+        cdef rag_document d
+        cdef Py_ssize_t i
+        found = []
+        for i in range(rows.shape[0]):
+            check(rag_records_chunk(&self.records, rows[i], &c, &fault), &fault)
+            check(rag_records_document(&self.records, c.document, &d, &fault), &fault)
+            key = (<const char *>d.id)[:d.id_size], c.index
+            found.append((key, base + <int64_t>d.first_row, base + <int64_t>(d.first_row + d.rows)))
+        return found
+
     def find(self, str doc_id not None):
         """Return the document's number, or None."""
         cdef rag_fault fault
