@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import logging
+import sys
 from collections.abc import Callable, Generator, Iterable, Iterator
 from types import TracebackType
 from typing import (
@@ -112,6 +112,12 @@ def names_file(method: CallT) -> CallT:
             raise
 
     return cast("CallT", call)
+
+
+def _is_logged() -> bool:
+    """Return whether searches are logged. A program that did not import logging, which takes 3 ms, has no handler."""
+    logging = sys.modules.get("logging")
+    return logging is not None and logging.getLogger(search_log.LOG).isEnabledFor(logging.INFO)
 
 
 @contextlib.contextmanager
@@ -461,7 +467,7 @@ class KnowledgeBase:
             for hit in hits:
                 hit.asked = asked
         self.counters["searches"] += 1
-        if search_log.log.isEnabledFor(logging.INFO):
+        if _is_logged():
             search_log.write(self.path, question, i, hits)
 
     @overload

@@ -6,7 +6,6 @@ import contextlib
 import os
 import warnings
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, TypedDict, Unpack, cast, overload
 
 from ragfile import _core
@@ -14,7 +13,6 @@ from ragfile.embedding.protocol import Embedder
 from ragfile.errors import FormatError, RemoteError, SignatureError
 from ragfile.file.config import config_of
 from ragfile.file.container import TAIL
-from ragfile.file.pairs import PairFile
 from ragfile.file.snapshot import open_snapshot
 from ragfile.file.source import FileSource, RemoteSource, decrypted, opened_map
 from ragfile.ground.annotations import deferred
@@ -31,8 +29,10 @@ from ragfile.types import Dialect, Fields, PairStrategy, StrPath
 
 if TYPE_CHECKING:
     from contextlib import ExitStack
+    from pathlib import Path
 
     from ragfile.exchange.unpack import UnpackReport
+    from ragfile.file.pairs import PairFile
     from ragfile.file.signatures import Signature
     from ragfile.file.source import ByteSource
     from ragfile.ground.signing_keys import PrivateKey, PublicKey
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from ragfile.write.editor import Editor
     from ragfile.write.open_writer import EditorOptions, OpenWriter
 else:
+    Path = deferred("pathlib", "Path")
+    PairFile = deferred("ragfile.file.pairs", "PairFile")
     UnpackReport = deferred("ragfile.exchange.unpack", "UnpackReport")
     Editor = deferred("ragfile.write.editor", "Editor")
     OpenWriter = deferred("ragfile.write.open_writer", "OpenWriter")
@@ -198,6 +200,8 @@ def open(
     if pin and head[:8] != b"RAGFILE\1":
         raise ValueError(f"{os.fspath(path)}: pin=True is for files of version 1.0")
     if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
+        from ragfile.file.pairs import PairFile
+
         return PairFile(path, dim=dim, dialect=dialect)
     if head[:7] == b"RAGFILE":
         return KnowledgeBase(
@@ -271,7 +275,7 @@ def _layer(
         return part
     found = cast("KnowledgeBase | PairFile", open(part, offline=offline, **options))
     opened.enter_context(found)
-    if isinstance(found, PairFile):
+    if not isinstance(found, KnowledgeBase):
         raise FormatError(
             f"{os.fspath(part)}: a 0.1.0 file has no documents to layer: "
             "`ragfile convert` makes a 1.0 file of it"
@@ -419,7 +423,7 @@ def open_passages(
         view: KnowledgeBase = open(path, **layers)
         return view
     opened = open(path, **options)
-    if not isinstance(opened, PairFile):
+    if isinstance(opened, KnowledgeBase):
         return opened
     opened.close()
     if is_remote(path):
@@ -505,6 +509,8 @@ def _open_remote(
     head = _head_of(remote)
     _refuse_unsigned(url, head, trusted)
     if head[:7] == b"RAGFILE" and head[7:8] == b"\0":
+        from ragfile.file.pairs import PairFile
+
         return PairFile.over(remote, dim=dim, dialect=dialect, name=remote.path)
     options: _Options = {"embedder": embedder, "embedding_cache": embedding_cache}
     source: ByteSource = RemoteSource(url, cache, redirects, remote)
@@ -632,6 +638,8 @@ def verify(
         parsed(memoryview(mapped), path) if is_remote(path) else loaded(path)
         return [], {"sections": 1, "blocks": 0, "commits": 1, "abandoned": 0, "faults": 0}
     if mapped.header()[0] == 0:
+        from ragfile.file.pairs import PairFile
+
         _refuse_unsigned(path, b"", keys)
         return _verify_pairs(PairFile.over(mapped, dialect="strict"))
     reader = _core.Reader(mapped)

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import os
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def default_folder() -> Path:
     """Return RAGFILE_CACHE, or else ragfile in the user's cache folder."""
+    from pathlib import Path  # few programs keep a cache
+
     own = os.environ.get("RAGFILE_CACHE")
     folder = Path(own) if own else user_folder()
     if folder is None:
@@ -19,6 +24,8 @@ def default_folder() -> Path:
 
 def user_folder() -> Path | None:
     """Return ragfile in XDG_CACHE_HOME or ~/.cache; None for a user without a home folder."""
+    from pathlib import Path
+
     try:
         return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "ragfile"
     except RuntimeError:

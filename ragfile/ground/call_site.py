@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import inspect
-from pathlib import Path
+import os
 
-PACKAGE = str(Path(__file__).parents[1])
+PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 def stack_level() -> int:

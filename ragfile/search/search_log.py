@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
-import logging
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from ragfile.records import Hits
     from ragfile.search.question import Question
 
-log = logging.getLogger("ragfile.search")
+
+LOG = "ragfile.search"
 
 
 def write(path: str, question: Question, i: int, hits: Hits) -> None:
     """Log the answer to text i of a question."""
-    record = _record(path, question, i, hits)
+    import logging  # the program has imported it, or nobody would read the log
+
+    log = logging.getLogger(LOG)
+    record = _record(path, question, i, hits, has_text=log.isEnabledFor(logging.DEBUG))
     log.info("%s", _sentence(record), extra={"ragfile": record})
 
 
-def _record(path: str, question: Question, i: int, hits: Hits) -> dict[str, Any]:
+def _record(
+    path: str, question: Question, i: int, hits: Hits, *, has_text: bool
+) -> dict[str, Any]:  # fmt: skip
     """Return the fields of a search. A question can be private: its text is logged at level DEBUG only."""
-    asked = {"query": question.texts[i]} if log.isEnabledFor(logging.DEBUG) else {}
+    asked = {"query": question.texts[i]} if has_text else {}
     return {
         "request_id": hits.request_id, "path": path, "generation": hits.generation, **asked,
         "k": question.k, "mode": question.mode, "found": len(hits), "degraded": hits.degraded,

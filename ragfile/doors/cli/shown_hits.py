@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 from ragfile.doors.cli.report_lines import printable
+from ragfile.ground.system import terminal_columns
 from ragfile.ground.urls import is_remote, local_path
 from ragfile.records import Span
 
@@ -136,7 +136,7 @@ def _wrapped(line: ExcerptLine, number: int | None) -> list[str]:
     """Return a line for the terminal: code with its number, text wrapped to the width."""
     if line.at >= 0:
         return [f"{number:>5}  {marked(line)}" if number else marked(line)]
-    width = max(40, min(shutil.get_terminal_size().columns, 100) - 4)
+    width = max(40, min(terminal_columns(), 100) - 4)
     cuts = _cuts(line.text, width)
     return [marked(_part(line, start, end)) for start, end in cuts]
 
