@@ -10,6 +10,7 @@
  * distance: no stretch is edited twice). The mark of a language is not edited: a word with a mark
  * is near terms with the same one, which are a range, too. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "ragfile/languages.h"
 #include "shared/fail.h"
@@ -44,6 +45,52 @@ enum rag_status rag_lexicon_beginning(const struct rag_lexicon *lexicon, const u
     enum rag_status status = rag_bm25_block_before(lexicon, prefix, count, &block, fault);
     for (; !status && !beginning.is_past && block < lexicon->blocks; block++)
         status = rag_bm25_block_walk(lexicon, block, take_begun, &beginning, fault);
+    return status;
+}
+
+/* -------------------------------------------------------------------------------------- commonest */
+
+/* A term among the commonest ones; its bytes are those of a slot. */
+struct common {
+    uint64_t rows;
+    uint32_t place; /* among all terms of the walk */
+    uint16_t slot, size;
+};
+
+#define HEAP_ITEM struct common
+#define HEAP_CONTEXT const void *
+#define HEAP_ABOVE(c, a, b) ((a).rows < (b).rows || ((a).rows == (b).rows && (a).place > (b).place))
+#include "shared/heap.h"
+
+struct commonest {
+    struct common kept[RAG_COMMONEST];
+    uint8_t bytes[RAG_COMMONEST][LEX_TERM_MAX];
+    size_t count;
+    uint32_t place;
+};
+
+static void take_common(void *context, const uint8_t *term, size_t size, uint64_t rows) {
+    struct commonest *c = context;
+    const bool is_full = c->count == RAG_COMMONEST;
+    const uint32_t place = c->place++;
+    if (is_full && rows <= c->kept[0].rows) return; /* of equal ones the first stays */
+    const uint16_t slot = is_full ? c->kept[0].slot : (uint16_t)c->count;
+    memcpy(c->bytes[slot], term, size);
+    c->count = heap_offer(NULL, c->kept, c->count, RAG_COMMONEST,
+                          (struct common){rows, place, slot, (uint16_t)size});
+}
+
+enum rag_status rag_lexicon_commonest(const struct rag_lexicon *lexicon, const uint8_t *prefix,
+                                      size_t count, rag_count_sink *sink, void *context,
+                                      struct rag_fault *fault) {
+    struct commonest *c = malloc(sizeof *c);
+    if (!c) return rag_fail(fault, RAG_MEMORY, 0, "no memory for the commonest terms");
+    c->count = c->place = 0;
+    const enum rag_status status =
+        rag_lexicon_beginning(lexicon, prefix, count, take_common, c, fault);
+    for (size_t i = 0; i < c->count && !status; i++)
+        sink(context, c->bytes[c->kept[i].slot], c->kept[i].size, c->kept[i].rows);
+    free(c);
     return status;
 }
 

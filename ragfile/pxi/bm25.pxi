@@ -5,8 +5,10 @@ cdef extern from "Python.h":
 # Bytes of rows analyzed per batch: large enough to call the stemmer rarely, small enough to stay in
 # cache.
 DEF BATCH_BYTES = 1 << 20
+COMMONEST = RAG_COMMONEST
 # A larger query vocabulary is discarded and rebuilt.
 DEF CACHED_WORDS = 1 << 17
+DEF KEPT_WORDS = 1 << 12  # with their terms, for operators and highlights
 
 
 cdef void collect_word(void *context, const rag_word *word) noexcept with gil:
@@ -523,9 +525,10 @@ cdef class Asker:
     cdef object lock
     cdef readonly tuple numbers
     cdef uint32_t among
+    cdef dict known  # the terms of some words
 
     def __cinit__(self, analysis, tuple numbers=()):
-        self.reduce = analysis.reducer()
+        self.reduce, self.known = analysis.reducer(), {}
         self.rules = rules_by(analysis)
         self.numbers, self.among = numbers, 1
         for number in numbers:
@@ -556,9 +559,17 @@ cdef class Asker:
 
     def terms_of(self, words):
         """Return the terms of words that are parts, in order; "" for a stop word."""
+        cdef dict known = self.known
+        cdef list wanted = list(words), new
         self.lock.acquire()
         try:
-            return list(self.reduce(list(words)))
+            new = [word for word in dict.fromkeys(wanted) if word not in known]
+            if new:
+                if len(known) > KEPT_WORDS:
+                    known.clear()
+                    new = list(dict.fromkeys(wanted))
+                known.update(zip(new, self.reduce(new), strict=True))
+            return [known[word] for word in wanted]
         finally:
             self.lock.release()
 
@@ -856,6 +867,21 @@ cdef class Lexicon:
         with nogil:
             status = rag_lexicon_beginning(self.lexicon, at, size, collect_count,
                                            <void *>found, &fault)
+        check(status, &fault)
+        return found
+
+    def commonest(self, prefix):
+        """Return the 64 commonest terms that begin with a text, each with its number of rows; of equally
+        common ones the first."""
+        cdef rag_fault fault
+        cdef rag_status status
+        cdef dict found = {}
+        cdef list kept = []
+        cdef size_t size
+        cdef const uint8_t *at = utf8(prefix, &size, kept)
+        with nogil:
+            status = rag_lexicon_commonest(self.lexicon, at, size, collect_count, <void *>found,
+                                           &fault)
         check(status, &fault)
         return found
 

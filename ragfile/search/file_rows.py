@@ -409,12 +409,13 @@ class FileRows(StoredRows):
 
     def spelled(self, word: str, edits: int) -> dict[str, int]:
         segments = self.searched("rag.terms")
+        if len(segments) == 1 and segments[0].alive is None:
+            lexicon = segments[0].lexicon
+            return lexicon.near(word, edits) if edits else lexicon.commonest(word)
         each = [
             segment.lexicon.near(word, edits) if edits else segment.lexicon.beginning(word)
             for segment in segments
         ]
-        if len(segments) == 1 and segments[0].alive is None:
-            return each[0]
         found = dict.fromkeys(itertools.chain(*each), 0)
         for term in found:
             found[term] = sum(s.lexicon.df(term, s.alive) for s in segments)

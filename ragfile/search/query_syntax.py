@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 
 SIGNS = 256  # operators of one question: each reads the dictionary, or texts
 TEXTS = 1024  # read at a time for a phrase
-WIDEST = 64  # terms of the dictionary that a word with a star or a tilde stands for
+WIDEST = _core.COMMONEST  # terms of the dictionary that a word with a star or a tilde stands for
 SIGNED = re.compile(r'(?<!\S)([+-]?)"([^"]*)"|([^\s"]+)')
 SPELLED = re.compile(r"(.+?)(?:(\*)|~([12]?))$", re.DOTALL)
 

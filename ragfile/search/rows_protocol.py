@@ -210,7 +210,10 @@ class SearchedRows(ChunkRows, Protocol):
         ...
 
     def spelled(self, word: str, edits: int) -> dict[str, int]:
-        """Return {term: rows with it} of the terms at most `edits` from a word; with 0, those that begin with it."""
+        """Return {term: rows with it} of the terms at most `edits` from a word.
+
+        With 0, the terms begin with the word, and of more than _core.COMMONEST some rarer ones may lack.
+        """
         ...
 
     # ----------------------------------------------------------------------------------------- reading --

@@ -209,6 +209,32 @@ def test_terms_of_the_dictionary_are_found_by_their_spelling(tmp_path_factory, t
 
 
 @given(
+    rows=st.lists(
+        st.lists(st.text(alphabet="abcd", min_size=1, max_size=4), max_size=60),
+        min_size=1,
+        max_size=9,
+    ),
+    word=st.text(alphabet="abc", max_size=2),
+)
+def test_the_commonest_terms_are_the_first_of_all_in_order(tmp_path_factory, rows, word):
+    path = tmp_path_factory.mktemp("terms") / "kb.ragfile"
+    with ragfile.create(path, analysis=Analysis(stemmer="none", stop_words="none")) as w:
+        w.add(
+            [
+                {"doc_id": "a", "chunk_index": i, "content": " ".join(row)}
+                for i, row in enumerate(rows)
+            ]
+        )
+    with ragfile.open(path) as rf:
+        if not rf.rows.has_bm25:
+            return
+        lexicon = rf.rows.searched("rag.terms")[0].lexicon
+        begun = lexicon.beginning(word)
+        best = sorted(begun, key=lambda term: (-begun[term], term))[: _core.COMMONEST]
+        assert lexicon.commonest(word) == {term: begun[term] for term in best}
+
+
+@given(
     terms=st.lists(st.text(alphabet="abcd", min_size=1, max_size=6), min_size=200, max_size=300),
     word=st.text(alphabet="abcde", min_size=1, max_size=6),
     edits=st.integers(1, 3),

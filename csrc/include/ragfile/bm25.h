@@ -124,6 +124,11 @@ typedef void rag_count_sink(void *context, const uint8_t *term, size_t size, uin
 enum rag_status rag_lexicon_beginning(const struct rag_lexicon *lexicon, const uint8_t *prefix,
                                       size_t count, rag_count_sink *sink, void *context,
                                       struct rag_fault *fault);
+/* The RAG_COMMONEST of these with the largest df, the first ones of equal df, in any order. */
+enum { RAG_COMMONEST = 64 };
+enum rag_status rag_lexicon_commonest(const struct rag_lexicon *lexicon, const uint8_t *prefix,
+                                      size_t count, rag_count_sink *sink, void *context,
+                                      struct rag_fault *fault);
 enum rag_status rag_lexicon_near(const struct rag_lexicon *lexicon, const uint8_t *word,
                                  size_t count, unsigned edits, rag_count_sink *sink, void *context,
                                  struct rag_fault *fault);
