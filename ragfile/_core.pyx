@@ -1,179 +1,30 @@
-"""The compiled core: converts status codes to exceptions and buffers to pointers.
+"""The compiled core. It loads the other modules of this shared object, and has their public names.
 
-The extension is one shared object with four modules, so that a change recompiles a quarter of it.
-This one opens, reads, writes and repairs files; it loads the others and has their names, too:
-_core_records (documents, chunks, columns), _core_text (words and BM25) and _core_vectors (search
-and fusion). _core.pxd declares the parts that they share. C's declarations, the modules `rag.*`,
-are written by tools/write_pxd.py from the headers in csrc/include.
+They are several, so that a change recompiles a quarter: _core_files (files), _core_records
+(documents, chunks, columns), _core_text (words and BM25) and _core_vectors (search and fusion).
+_core_shared is Cython's code for buffers, which all of them use. C's declarations, the modules
+`rag.*`, are written by tools/write_pxd.py from the headers in csrc/include.
 """
 
-import os
-from array import array
-from collections import namedtuple
-
-from ragfile.ground.fork_safe_lock import ForkSafeLock
-from ragfile.errors import (
-    CorruptError, EncryptionError, FormatError, LockedError, RemoteError, VersionError
-)
-
-from cpython.buffer cimport PyBUF_WRITABLE, PyBuffer_FillInfo
-from cpython.exc cimport PyErr_CheckSignals
-from cpython.unicode cimport PyUnicode_DecodeUTF8
-from cython cimport critical_section
-
-from rag.files cimport *
-from rag.shared cimport *
-
-# status -> (exception, sentence). The sentence is formatted with the fault's fields.
-STATUS = {
-    RAG_NOT_RAGFILE: (FormatError, "not a RAGFile: {what}"),
-    RAG_FORMAT: (FormatError, "{what} (byte {at}{where})"),
-    RAG_VERSION: (VersionError, "{what} (byte {at}{where})"),
-    RAG_CORRUPT: (CorruptError, "{what} (byte {at}{where})"),
-    RAG_LIMIT: (FormatError, "{what} (byte {at}{where})"),
-    RAG_ARGUMENT: (ValueError, "{what} ({at})"),
-    RAG_LOCKED: (LockedError, "{what}"),
-    RAG_MEMORY: (MemoryError, "out of memory"),
-    RAG_OS: (OSError, "{what}"),
-    RAG_SOURCE: (RemoteError, "{what}"),
-    RAG_KEY: (EncryptionError, "{what}"),
-}
-STATUS_COUNT = RAG_STATUS_COUNT
+import sys
+from importlib.machinery import ExtensionFileLoader
+from importlib.util import module_from_spec, spec_from_file_location
 
 
-cdef str parts(uint64_t has, uint64_t wants):
-    """Return how much of a file is there."""
-    if wants < 10_000_000:
-        return f"{has:,} of at least {wants:,} bytes"
-    return f"{has // 1_000_000:,} of at least {wants // 1_000_000:,} MB"
+cdef load(str name):
+    """Load a module of this shared object, and copy its public names."""
+    loader = ExtensionFileLoader(name, __file__)
+    module = module_from_spec(spec_from_file_location(name, __file__, loader=loader))
+    sys.modules[name] = module
+    loader.exec_module(module)
+    for key, value in vars(module).items():
+        if key.startswith("_") or not (
+                key.isupper() or getattr(value, "__module__", None) == name):
+            continue
+        if callable(value) and not isinstance(value, type):
+            value.__module__ = __name__  # where pickle looks for a function
+        globals()[key] = value
 
 
-cdef int check(rag_status status, rag_fault *fault, path=None) except -1:
-    """Raise the exception of a failed status; RAG_OK costs one comparison."""
-    if status == RAG_OK:
-        return 0
-    if status == RAG_SOURCE:
-        raise reason_of(fault.at)
-    what = fault.what.decode() if fault.what != NULL else "no reason given"
-    if status == RAG_LOCKED and fault.at:
-        what = f"{what} (process {fault.at}{', this one' if fault.at == os.getpid() else ''})"
-    section = fault.section.decode()
-    kind, sentence = STATUS[status]
-    if kind is OSError:
-        place = path if path is not None else what
-        raise OSError(fault.os_error, os.strerror(fault.os_error), place)
-    where = f" of section {section}" if section else ""
-    message = sentence.format(what=what, at=fault.at, where=where)
-    if status == RAG_CORRUPT and fault.wants:
-        message = f"{what}: {parts(fault.has, fault.wants)} are there; fetch it again"
-    if path is not None:
-        message = f"{path}: {message}"
-    if issubclass(kind, FormatError):
-        raise kind(message, at=fault.at, section=section)
-    raise kind(message)
-
-
-def hash64(const uint8_t[::1] data not None):
-    """Return the XXH3-64 of a buffer."""
-    return rag_hash(&data[0] if data.shape[0] else NULL, data.shape[0])
-
-
-def target():
-    """Return the name of the kernels in use, e.g. 'avx512vnni'."""
-    return rag_target().decode()
-
-
-def cpu_count():
-    """Return the default number of threads."""
-    return rag_cpu_count()
-
-
-cdef class Section:
-    """Read-only bytes of one section, with their lazy checksums; a buffer. `owner` keeps the memory
-    mapped."""
-
-    @staticmethod
-    def over(const uint8_t[::1] data not None, str name="memory"):
-        """Return a section over any buffer, without checksums."""
-        cdef Section section = Section.__new__(Section)
-        section.name = name
-        section.owner = data
-        section.guard.bytes = &data[0] if data.shape[0] else NULL
-        section.guard.size = data.shape[0]
-        return section
-
-    def __len__(self):
-        return self.guard.size
-
-    def check(self, size_t at=0, size=None):
-        """Verify the checksums of a range; each block is hashed once."""
-        cdef rag_fault fault
-        cdef rag_status status
-        cdef size_t count = self.guard.size - at if size is None else size
-        if at > self.guard.size or count > self.guard.size - at:
-            raise ValueError(f"{at}+{count} is outside section {self.name} "
-                             f"of {self.guard.size} bytes")
-        with nogil:
-            status = rag_guard_check(&self.guard, at, count, &fault)
-        check(status, &fault)
-
-    @property
-    def is_elsewhere(self):
-        """Whether the bytes are fetched on demand."""
-        return self.guard.source != NULL
-
-    def __getbuffer__(self, Py_buffer *buffer, int flags):
-        if flags & PyBUF_WRITABLE:
-            raise BufferError(f"section {self.name} is read-only")
-        if self.guard.source != NULL:
-            self.check()  # users of a buffer read it without further checks
-        PyBuffer_FillInfo(buffer, self, <void *>self.guard.bytes, self.guard.size, 1, flags)
-
-
-cdef class Bare:
-    """The bytes of a section without a check, for views whose owner verifies each range before it
-    reads it."""
-
-    def __cinit__(self, Section section not None):
-        self.section = section
-
-    def __getbuffer__(self, Py_buffer *buffer, int flags):
-        if flags & PyBUF_WRITABLE:
-            raise BufferError(f"section {self.section.name} is read-only")
-        PyBuffer_FillInfo(buffer, self, <void *>self.section.guard.bytes, self.section.guard.size,
-                          1, flags)
-
-
-include "pxi/rows.pxi"
-include "pxi/remote.pxi"
-include "pxi/file.pxi"
-include "pxi/encryption.pxi"
-include "pxi/repair.pxi"
-include "pxi/pairs.pxi"
-
-if rag_init(NULL) != RAG_OK:
-    raise ImportError(f"RAGFILE_TARGET={os.environ.get('RAGFILE_TARGET')!r}: "
-                      "this machine or this build does not have it")
-
-
-cdef load_others():
-    """Load the other modules of this shared object, and copy their public names."""
-    from importlib.machinery import ExtensionFileLoader
-    from importlib.util import module_from_spec, spec_from_file_location
-    import sys
-
-    for name in ("ragfile._core_records", "ragfile._core_text", "ragfile._core_vectors"):
-        loader = ExtensionFileLoader(name, __file__)
-        module = module_from_spec(spec_from_file_location(name, __file__, loader=loader))
-        sys.modules[name] = module
-        loader.exec_module(module)
-        for key, value in vars(module).items():
-            if key.startswith("_") or not (
-                    key.isupper() or getattr(value, "__module__", None) == name):
-                continue
-            if callable(value) and not isinstance(value, type):
-                value.__module__ = __name__  # where pickle looks for a function
-            globals()[key] = value
-
-
-load_others()
+for part in ("shared", "files", "records", "text", "vectors"):  # each uses those before it
+    load(f"{__name__}_{part}")

@@ -1,6 +1,6 @@
 """Documents, chunks, ids, compressed streams, metadata columns and links of a segment; Arrow, .ragmd, JSON.
 
-Opens no file: it reads Sections of _core, which also has files and pairs.
+Opens no file: it reads Sections of _core_files, which also has files and pairs.
 """
 
 from array import array
@@ -16,7 +16,7 @@ from cpython.unicode cimport PyUnicode_DecodeUTF8
 
 from rag.records cimport *
 from rag.shared cimport *
-from ragfile._core cimport Bare, Outlet, Section, address_of, check, write_out
+from ragfile._core_files cimport Bare, Outlet, Section, address_of, check, write_out
 
 
 # For modules that do not know these structs: they recompile when other headers change.

@@ -10,7 +10,7 @@ from libc.string cimport memset
 
 from rag.shared cimport *
 from rag.text cimport *
-from ragfile._core cimport Filters, Outlet, Section, address_of, check, write_out
+from ragfile._core_files cimport Filters, Outlet, Section, address_of, check, write_out
 
 
 # For modules without these structs, which need no recompile when their headers change.

@@ -3,7 +3,7 @@
 from array import array
 from collections import namedtuple
 
-from ragfile._core import row_set
+from ragfile._core_files import row_set
 from ragfile._core_records import passage
 from ragfile._core_text import Lexicon
 from ragfile.errors import ModelError
@@ -12,7 +12,7 @@ from libc.stdlib cimport calloc, free, realloc
 
 from rag.shared cimport *
 from rag.vectors cimport *
-from ragfile._core cimport Bare, Filters, Outlet, Section, address_of, check, write_out
+from ragfile._core_files cimport Bare, Filters, Outlet, Section, address_of, check, write_out
 from ragfile._core_records cimport records_at
 from ragfile._core_text cimport legs_of, queries_at
 

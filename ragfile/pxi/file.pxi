@@ -208,7 +208,7 @@ def writer_pid(path):
     return rag_writer_pid(path_bytes(path))
 
 
-SegmentRecord = namedtuple("SegmentRecord", "number rows live generation")
+SegmentRecord = namedtuple("SegmentRecord", "number rows live generation", module=__name__)
 
 
 cdef entry_as_dict(const rag_entry *e):

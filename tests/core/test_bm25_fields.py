@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragfile import _core
+from ragfile.errors import CorruptError
 from ragfile.ingest.analysis import Analysis
 
 FIELDS = Analysis("none", "none", fields=(("text", 2), ("headers", 6), ("tags", 1)))
@@ -126,7 +127,7 @@ def test_weights_need_the_lists_of_fields():
 
 def test_a_field_has_as_many_rows_as_the_segment():
     rows = some_rows(1, 9)
-    with pytest.raises(_core.CorruptError, match="a field has another number of rows"):
+    with pytest.raises(CorruptError, match="a field has another number of rows"):
         lexicon(rows, FIELDS).attach(
             [lexicon([""] * 8, FIELDS.of_field(n)) for n in (1, 2)], FIELDS.built_weights
         )

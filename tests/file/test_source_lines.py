@@ -11,7 +11,7 @@ from ragfile.text import normalize
 ROOT = Path(__file__).parents[2]
 ENDS = re.compile(r"\r\n?|\n")
 SOURCES = [
-    *("ragfile/records.py", "ragfile/text.py", "ragfile/_core.pyx", "csrc/fusion/fuse.c", "csrc/include/ragfile/fusion.h"),
+    *("ragfile/records.py", "ragfile/text.py", "ragfile/_core_files.pyx", "csrc/fusion/fuse.c", "csrc/include/ragfile/fusion.h"),
     *("csrc/text/analyze.c", "ragfile/doors/browser/retrieval.js", "ragfile/doors/browser/index.d.ts", "tools/sdist.sh"),
 ]  # fmt: skip
 BODY = "    value = compute(value, 12345)  # a line of a body that goes on\n"

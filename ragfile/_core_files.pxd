@@ -1,4 +1,4 @@
-# The part of ragfile._core that the other modules of the extension use.
+# The part of ragfile._core_files that the other modules of the extension use.
 
 from rag.shared cimport *
 
