@@ -42,7 +42,13 @@ FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 
 # -ffp-contract=off: nothing may depend on whether a compiler fuses a multiply and an add;
 # kernels that want FMA say so with intrinsics.
-C_FLAGS = ["-std=gnu11", "-O3", "-g0", "-fvisibility=hidden", "-ffp-contract=off"]
+C_FLAGS = ["-std=gnu11", "-O2", "-g0", "-fvisibility=hidden", "-ffp-contract=off"]
+# -O3 is for loops over numbers; -O1 is for code that calls them, checks or asks the system. All of
+# csrc/ at -O3 would compile a quarter longer, and answer no sooner; at -O1, 3 % later.
+KERNELS = ("bm25_kernels.c", "dot.c", "embed.c", "gf16.c", "hash.c", "sha256.c")
+CALLERS = re.compile(
+    r"csrc/(compression|container|encryption|formats|parity|records|system)/|_(check|open|write)\.c$"
+)
 # C libraries that do not know level 3 take it for 2.
 HARDENING = ["-fstack-protector-strong", "-U_FORTIFY_SOURCE", "-D_FORTIFY_SOURCE=3"]
 UNUSED_OUT = "-Wl,-dead_strip" if MAC else "-Wl,--gc-sections"  # most of libzstd is not called
@@ -71,12 +77,13 @@ elif SANITIZED:
 # question 2 % sooner; -O0 takes two thirds, and answers it 10 % later. Looking for warnings in it
 # would take another quarter; `make strict-module` does.
 GENERATED_FLAGS = ["-Og", "-w"]
-# -O2 takes 9.5 s of CPU. -O1 takes 5.5, but compresses 20 % slower and reads a block 4 % slower.
+# -O2 takes twice as long as -O1, which compresses 20 % slower and reads a block 4 % slower.
 # Compressors above level 9 and below 3 are left out, and threads: libzstd has them everywhere but
 # under Emscripten.
 LEFT_OUT = ("GREEDY", "LAZY", "BTOPT", "BTULTRA")
 ZSTD_FLAGS = [
     *("-O2", "-w", "-ffunction-sections", "-fdata-sections", "-D__EMSCRIPTEN__"),
+    *("-fwhole-program", "-include", "csrc/compression/libzstd.h"),
     *(f"-DZSTD{name}LIB_VISIBLE=" for name in ("", "ERROR")), "-DZDICTLIB_VISIBLE=",
     *(f"-DZSTD_EXCLUDE_{name}_BLOCK_COMPRESSOR" for name in LEFT_OUT),
 ]  # fmt: skip
@@ -87,11 +94,20 @@ def flags_of(source):
     if source == ZSTD:
         return [*C_FLAGS, *hardening, *ZSTD_FLAGS, "-MMD"]
     if source not in GENERATED:
-        return [*C_FLAGS, *HARDENING, "-MMD"]
+        return [*C_FLAGS, level(source), *HARDENING, "-MMD"]
     # Cython's one global function would clash between the modules.
     name = os.path.basename(source).removesuffix(".c")
     own = f"-D__Pyx_ApplySequenceOrMappingFlag=flag_of{name}"
     return [*C_FLAGS, *hardening, *GENERATED_FLAGS, own, "-MMD"]
+
+
+def level(source):
+    """Return how much a file of csrc/ is optimised; the sanitizers and counters have one for all."""
+    if SANITIZED or COUNTED:
+        return "-O1"
+    if os.path.basename(source) in KERNELS:
+        return "-O3"
+    return "-O1" if CALLERS.search(source) else "-O2"
 
 
 def recipe(target, command):
@@ -168,7 +184,12 @@ class Build(build_ext):
         pinned.zstd()
         first, *others = GENERATED
         # While one thread waits for Cython, the other compiles the longest file.
-        sources = [first, ZSTD, *others, *sorted(glob("csrc/*/*.c"), key=os.path.getsize, reverse=True)]
+        sources = [
+            first,
+            ZSTD,
+            *others,
+            *sorted(glob("csrc/*/*.c"), key=os.path.getsize, reverse=True),
+        ]
         objects = self.objects(sources, ext)
         ext.sources, ext.depends, ext.extra_objects = [], objects, objects
         super().build_extension(ext)  # which only links

@@ -40,7 +40,7 @@ ARCHIVES = {
         "6e57af03c2cb64dd5191f76274b97fc630b3001bde59f82cf1e252e7e02d6754",
     ),
 }
-ZSTD = FOLDER / "zstandard-0.25.0/zstd"  # of the archive, libzstd's files alone
+ZSTD = FOLDER / "libzstd-1.5.7"  # of the archive, libzstd's files alone, without dictionaries
 ZSTD_FILES = ("zstd.c", "zstd.h", "zstd_errors.h", "LICENSE")
 INDEXES = ("PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_URL")
 
@@ -179,11 +179,32 @@ def zstd():
         with tempfile.TemporaryDirectory(dir=ZSTD.parent) as folder, tarfile.open(path) as file:
             for name in ZSTD_FILES:
                 data = file.extractfile(f"zstandard-0.25.0/zstd/{name}").read()
+                if name == "zstd.c":
+                    data = without_dictionaries(data)
                 (Path(folder) / "zstd").mkdir(exist_ok=True)
                 (Path(folder) / "zstd" / name).write_bytes(data)
             with suppress(OSError):  # another build was first
                 os.rename(Path(folder) / "zstd", ZSTD)
     return ZSTD
+
+
+# The tables of compressors by strategy: those for dictionaries, and for windows that are split.
+FOR_DICTIONARIES = re.compile(
+    rb"(?<= )ZSTD_compressBlock_\w+_(?:extDict|dictMatchState|dedicatedDictSearch)(?:_row)?"
+    rb"(?=,?(?:  /\* default for 0 \*/,)?$)",
+    re.MULTILINE,
+)
+
+
+def without_dictionaries(code):
+    """Return zstd.c with tables that lack them: a frame is compressed at once, and has none.
+
+    A compiler then leaves out those compressors, half of the code; the frames keep their bytes.
+    """
+    made, count = FOR_DICTIONARIES.subn(b"NULL", code)
+    if count != 30:
+        sys.exit(f"zstd.c has {count} compressors for dictionaries in its tables, not 30")
+    return made
 
 
 def compiler():

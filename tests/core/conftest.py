@@ -32,7 +32,7 @@ def c_objects(tmp_path_factory):
 def libzstd(tmp_path_factory):
     """The object of libzstd, and the flag that links with counted objects."""
     if COUNTED:
-        (built,) = (ROOT / COUNTED).parent.glob("build/pinned/*/zstd/zstd.o")
+        (built,) = (ROOT / COUNTED).parent.glob("build/pinned/*/zstd.o")
         return [built, "--coverage"]
     return compiled(tmp_path_factory.mktemp("zstd"), [ZSTD / "zstd.c"])
 

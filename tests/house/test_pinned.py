@@ -33,7 +33,7 @@ def pinned(tmp_path, monkeypatch):
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     monkeypatch.setattr(module, "FOLDER", tmp_path / "pinned")
-    monkeypatch.setattr(module, "ZSTD", tmp_path / "pinned/zstandard-0.25.0/zstd")
+    monkeypatch.setattr(module, "ZSTD", tmp_path / "pinned/libzstd-1.5.7")
     for name in (*module.INDEXES, "RAGFILE_PINNED"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("PIP_NO_INDEX", "1")  # nor may pip use the network

@@ -116,6 +116,7 @@ HEADERS = {
 BESIDES = {
     "files.c": {"stdio.h"},  # snprintf
     "frames.c": {"zstd.h", "zstd_errors.h"},
+    "libzstd.h": {"zstd.h", "zstd_errors.h"},
     "system.h": {"pthread.h"},  # the types of locks
 }
 CALLS = re.compile(
