@@ -26,6 +26,7 @@ from setuptools.command.sdist import sdist
 from setuptools.errors import PlatformError
 
 sys.path.insert(0, "tools")
+import header_uses
 import pinned
 
 SHARED = "_core_shared"  # Cython's code for buffers, once instead of in each module
@@ -111,23 +112,29 @@ def level(source):
 
 
 def recipe(target, command):
-    """Return a digest of a compiler's command and the code of every file that it read for an object."""
+    """Return a digest of a compiler's command and of the code that counts for an object.
+
+    That is every file which the compiler read, but of public headers only the declarations that are
+    used. Comments in csrc/ count only where line numbers do.
+    """
     with open(os.path.splitext(target)[0] + ".d", encoding="utf-8") as file:
         _, *needed = shlex.split(file.read().replace("\\\n", " "))
-    return hashlib.sha256(repr([command, *map(digest, needed)]).encode()).hexdigest()
+    if COUNTED or SANITIZED:
+        code = map(digest, needed)
+    else:
+        public = [name for name in needed if name.startswith(header_uses.PUBLIC)]
+        others = [name for name in needed if name not in public]
+        code = [*map(digest, others), header_uses.used_declarations(others, public)]
+    return hashlib.sha256(repr([command, *code]).encode()).hexdigest()
 
 
 @cache
 def digest(path):
-    """Return the digest of a file; comments in csrc/ count only where line numbers do."""
+    """Return the digest of a file; of csrc/ without comments, unless line numbers count."""
+    if not COUNTED and not SANITIZED:
+        return hashlib.sha256(header_uses.code_of(path)).hexdigest()
     with open(path, "rb") as file:
-        code = file.read()
-    if path.startswith("csrc/") and not COUNTED and not SANITIZED:
-        code = COMMENT.sub(lambda found: found[0] if found[0][:1] in b"\"'" else b" ", code)
-    return hashlib.sha256(code).hexdigest()
-
-
-COMMENT = re.compile(rb'"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\'|//[^\n]*|/\*.*?\*/', re.DOTALL)
+        return hashlib.sha256(file.read()).hexdigest()
 
 
 def declare():
