@@ -5,7 +5,7 @@
 A SET has {"passages": [{"id", "title", "text"}], "questions": [{"q", "gold": ids of the passages that are needed}]};
 each passage is a page with its title as heading. `--one-file` puts all sets into one file. The guards are questions
 that one page answers: judged collections in BEIR layout, with their titles as metadata, and links between the pages of
-a folder, as bench/evidence.py reads them. Each line compares hops=1 and hops=2 with hops=0, question by question; the
+a folder, as bench/further_passages.py reads them. Each line compares hops=1 and hops=2 with hops=0, question by question; the
 interval is that of 95 % of 2,000 resamples of the questions.
 """
 

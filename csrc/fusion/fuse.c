@@ -5,7 +5,7 @@
  *   RAG_BLEND       alpha * dense + (1 - alpha) * bm25, each list brought to 0..1 by its least and
  *                   largest score, 1 where all are equal, 0 for a row that it does not have
  *
- * and, for RAG_CALIBRATED, the evidence of the documents (evidence.c),
+ * and, for RAG_CALIBRATED, the evidence of the documents (further_passages.c),
  *
  * all in binary64, vectors before words, in the order of operations written here, so that every
  * machine gives the same bits. calibrate.c has the first formula and derives the minimum vector

@@ -1,6 +1,6 @@
 """The k best documents with their n best passages each, exactly, not just those in one pool.
 
-A document ranks by its best passage and the evidence of its other ones (csrc/fusion/evidence.c). The retrievers
+A document ranks by its best passage and the evidence of its other ones (csrc/fusion/further_passages.c). The retrievers
 propose more and more candidates until enough documents beat every unlisted row: such a row scores at most as much as
 the last ones of both lists together. Evidence raises no document without candidates. Then every passage of the chosen documents is scored. RRF and blend are defined by their pool, so their groups are
 those of the pool.

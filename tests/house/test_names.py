@@ -6,7 +6,7 @@ from collections import defaultdict
 from places import ROOT
 
 PACKAGE = ROOT / "ragfile"
-CLASS = re.compile(r"^(?:cdef )?class (\w+)[^\n]*:", re.MULTILINE)
+CLASS = re.compile(r"^(?:cdef |    )?class (\w+)[^\n]*:", re.MULTILINE)
 NOUNS = {"embedding"}  # modules whose name ends like a participle and is a noun
 
 

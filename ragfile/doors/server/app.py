@@ -52,10 +52,10 @@ def _register_text_convertor() -> None:
     """Register the path convertor `text`: `path` that also matches line breaks."""
     from starlette.convertors import PathConvertor, register_url_convertor
 
-    class Text(PathConvertor):
+    class TextConvertor(PathConvertor):
         regex = "(?s:.*)"
 
-    register_url_convertor("text", Text())
+    register_url_convertor("text", TextConvertor())
 
 
 def routes_of(offered: list[Operation]) -> list[str]:

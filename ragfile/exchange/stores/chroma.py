@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         @property
         def list_collections(self) -> Callable[..., Any]: ...
 
-    class Stored(Protocol):
+    class CollectionSettings(Protocol):
         """What is read of a collection's settings."""
 
         @property
@@ -111,7 +111,7 @@ def _columns(
     return found
 
 
-def _space(source: Stored) -> str:
+def _space(source: CollectionSettings) -> str:
     """Return the distance of a collection: in its configuration, or its metadata before that existed."""
     configuration: object = getattr(source, "configuration", None)
     hnsw: JsonObject = (configuration.get("hnsw") if is_object(configuration) else None) or {}

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ragfile.exchange.collection import Collection
     from ragfile.types import StrPath
 
-    class Document(Protocol):
+    class PickledDocument(Protocol):
         """What is read of a document, whose attributes are those of an unchecked pickle."""
 
         page_content: str
@@ -72,7 +72,7 @@ def read(path: StrPath, *, trust_pickle: bool = False) -> Collection:
     return gathered(found, index.vectors, metric=index.metric)
 
 
-def _passage(name: object, document: Document) -> Passage:
+def _passage(name: object, document: PickledDocument) -> Passage:
     metadata = dict(getattr(document, "metadata", None) or {})
     source = str(metadata.get("source") or "")
     plain = {

@@ -1,6 +1,6 @@
 """Does the evidence of a page's further passages put the right page first?
 
-    python bench/evidence.py --folder DOCS --links LINKS.json --beir FOLDER…
+    python bench/further_passages.py --folder DOCS --links LINKS.json --beir FOLDER…
 
 DOCS is a folder of documents, LINKS a list of {"q": question, "t": the page that answers it, "src": pages that
 are left out of its answer, "title": whether the question is the page's title}. A BEIR folder has corpus.jsonl,

@@ -1,4 +1,4 @@
-/* evidence.c - further passages of a document raise its best one.
+/* further_passages.c - further passages of a document raise its best one.
  *
  *   raised = best + share * top * ln(sum over the document's candidates of exp(4 (s - best)))
  *
