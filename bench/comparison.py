@@ -1,4 +1,4 @@
-"""Try what docs/concepts/comparison.md says of files, readers and writers, with each tool that is installed.
+"""Try the claims of docs/concepts/comparison.md on files, readers and writers with each installed tool.
 
     pip install sqlite-vec lancedb chromadb zvec qdrant-edge-py duckdb tantivy
     python bench/comparison.py [--only ragfile duckdb …]

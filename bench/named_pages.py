@@ -1,4 +1,4 @@
-"""Measure what the rule of named pages adds to a hybrid question.
+"""Measure the cost of the rule of named pages in a hybrid question.
 
     python bench/named_pages.py kb.ragfile questions.txt [--rounds 25]
 
