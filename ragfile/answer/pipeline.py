@@ -353,7 +353,9 @@ class _AnswerRun:
             known, constants = len(answer.citations), quotation.constants
             for _, _, source, block in quotation.blocks:
                 at = len(answer.text) + len(shown)
-                answer.citations += [cited_lines(source, at, *one) for one in constants]
+                answer.citations += [
+                    cited_lines(source, at, one.text, one.span) for one in constants
+                ]
                 constants = []  # of the first source's file
                 answer.citations += [cited(source, at, start, end) for start, end in block.spans]
                 shown += f"[{source.number}]"

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import numpy as np
 
 from ragfile import _core
-from ragfile.ground.json_values import is_object, is_sequence
+from ragfile.ground.json_values import is_list, is_object, is_sequence
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -83,13 +83,13 @@ def resolve_below(value: object, path: str, default: object = None) -> object:
     """Return the value at a path below a value: in an object, or in the objects of a list."""
     if is_object(value):
         return resolve(value, path, default)
-    if not isinstance(value, list):
+    if not is_list(value):
         return default
     of_objects = [resolve(one, path, MISSING) for one in value if is_object(one)]
     found = [one for one in of_objects if one is not MISSING]
     if not found:
         return default
-    return [part for one in found for part in (one if isinstance(one, list) else [one])]
+    return [part for one in found for part in (one if is_list(one) else [one])]
 
 
 class Column:

@@ -47,7 +47,10 @@ class LinkLists:
     ) -> list[tuple[str, int, int, str | None]]:
         """Return (target, start, end, text) of the first links of a document whose places are in a span of it."""
         found: list[tuple[str, int, int, str | None]] = []
-        for row in self.edges[self.starts[document] : self.starts[document + 1]].tolist():
+        rows: list[list[int]] = self.edges[
+            self.starts[document] : self.starts[document + 1]
+        ].tolist()
+        for row in rows:
             _, _, target, start, size, _, text = row
             if first <= start and start + size <= end and len(found) < FOLLOWED:
                 found.append((self.strings[target], start, start + size, self._string(text)))

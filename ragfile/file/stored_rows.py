@@ -203,7 +203,8 @@ class StoredRows:
         bases = np.array([segment.base for segment in self.segments], np.int64)
         numbers = np.searchsorted(bases, rows, "right") - 1
         found: dict[int, Standing] = {}
-        for number in steps(np.unique(numbers).tolist()):
+        places: list[int] = np.unique(numbers).tolist()
+        for number in steps(places):
             segment, inside = self.segments[number], rows[numbers == number]
             each = segment.records.standings(inside - segment.base, segment.base)
             found.update(zip(inside.tolist(), starmap(Standing, each), strict=True))

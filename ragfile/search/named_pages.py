@@ -143,7 +143,8 @@ def lifts_each(base: SearchedRows, question: Question, found: Ranked, linked: fl
     documents = _documents_each(base, question, leads)
     seeds = [_core.named_seeds(lead, found.scores[i], documents[i]) for i, lead in enumerate(leads)]
     names = _names_each(base, question, seeds)
-    links = _links_each(base, question, seeds) if linked else [[] for _ in seeds]
+    no_links: list[list[Names]] = [[] for _ in seeds]
+    links = _links_each(base, question, seeds) if linked else no_links
     texts = [text for question_names in names for each in question_names for text, _ in each]
     rarest = iter(base.rarest(texts, question.notes) if texts else ())
     return [
