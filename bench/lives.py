@@ -1,4 +1,4 @@
-"""Do memories stay true? Lives of 40 people are told day by day; then questions are asked.
+"""Do memories stay true? Events from the lives of 40 people are stored day by day; then questions are asked.
 
     python bench/lives.py --seeds 11 12 13
 
@@ -234,7 +234,7 @@ class Fact:
 
 
 class Life:
-    """The story of a seed: what is told on which day, and what is true."""
+    """The story of a seed: the statements of each day, and the facts."""
 
     def __init__(self, seed):
         self.random = random.Random(seed)
@@ -282,7 +282,7 @@ class Life:
 
 
 class Teller:
-    """Tells a life to a memory, one commit a day."""
+    """Stores a life in a memory, one commit a day."""
 
     def __init__(self, life, memory, has_ids):
         self.life, self.memory, self.has_ids = life, memory, has_ids

@@ -9,7 +9,7 @@ from before and after the renaming can be compared. A test asks for fixed rows, 
 ones, since another ranking would make it measure another passage.
 
 With PLAIN=1 the files have none of the features that came later: positions of words, languages,
-titles and evidence. So a call that a feature makes slower can be told from one that became slower.
+titles and evidence. So a call that a feature makes slower is distinguished from one that became slower.
 """
 
 import asyncio

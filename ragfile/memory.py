@@ -53,7 +53,7 @@ __all__ = [
 ]  # fmt: skip
 
 T_co = TypeVar("T_co", covariant=True)
-# What was said counts twice, who said it and on which day as much, the turns before it half of that.
+# The text counts twice, the speaker and the day as much, the turns before it half of that.
 TURNS = Analysis(fields=(("text", 2), ("headers", 2), ("day", 2), ("around", 1)))
 
 
@@ -90,9 +90,9 @@ class StatementVersion:
     """One statement of a memory's history.
 
     Attributes:
-        text: What was said.
+        text: The statement.
         kind: "remembered", "revised", "corrected" or "repeated".
-        at: When it was said.
+        at: The time of the statement.
         since: Since when it was true.
         until: The end that was given with it.
         source: Where it came from.
@@ -166,7 +166,7 @@ class Memory:
             retention: How long the bytes of forgotten and expired texts may stay in the file, such as
                 "30d". Recorded in the file. Defaults to the file's own, and to a day for a new file.
             wait: Seconds to wait for other writers. Defaults to `RAGFILE_WAIT`, else 60.
-            clock: What tells the time, for tests and imports. Defaults to the system's clock.
+            clock: Returns the time, for tests and imports. Defaults to the system's clock.
             over: Layers below the file, the lowest first, such as a memory that a team shares. They
                 are recalled, too, and never changed: the file takes every statement.
             create: Whether a file that does not exist is made, with the settings of the lowest layer
@@ -220,7 +220,7 @@ class Memory:
 
     @property
     def retention(self) -> Retention:
-        """What the file records about forgotten texts."""
+        """The file's record of forgotten texts."""
         return Retention(self._file.own_config())
 
     # ----------------------------------------------------------------------------------- writing --
@@ -233,15 +233,15 @@ class Memory:
         """Store a statement, such as "Anna lives in Paris.".
 
         A statement with the same words in the same order as another about the same joins that memory:
-        a repeat of what holds changes nothing but adds a wording; a repeat of what no longer holds is
-        a return to it. Case, punctuation, articles and introductions ("remember that …") do not count.
+        a repeat of its valid statement only adds a wording; a repeat of an old one makes
+        that valid again. Case, punctuation, articles and introductions ("remember that …") do not count.
 
         Args:
             text: The statement, at most 20,000 characters.
-            about: Whom or what it is about; recall can be narrowed to it.
+            about: The person or thing that it is about; recall can be narrowed to it.
             tags: Labels.
             source: Where it comes from.
-            at: When it was said. Defaults to now. A date is a day in UTC; a time needs a zone.
+            at: The time of the statement. Defaults to now. A date is a day in UTC; a time needs a zone.
             valid_from: Since when it is true. Defaults to `at`.
             valid_until: Until when it is true; a date is included. Defaults to no end.
             ttl: How long to remember it, such as "30d" or a timedelta. Then it is forgotten.
@@ -264,17 +264,17 @@ class Memory:
         at: Moment | None = None, valid_from: Moment | None = None,
         valid_until: Moment | None = None, ttl: Duration | None = None,
     ) -> Remembered:  # fmt: skip
-        """Store what holds from now on, instead of the memory's last statement, which stays in its history.
+        """Replace a memory's last statement, which stays in its history, by one that holds from now on.
 
         Args:
             id: The memory.
             text: The new statement.
             correction: The last statement was never true: the new one takes over its `valid_from`.
             source: Where it comes from.
-            at: When it was said. Defaults to now.
+            at: The time of the statement. Defaults to now.
             valid_from: Since when it is true. Defaults to `at`.
             valid_until: Until when it is true. Defaults to no end.
-            ttl: How long to remember the memory. Defaults to what was set before.
+            ttl: How long to remember the memory. Defaults to the earlier setting.
 
         Raises:
             KeyError: There is no such memory.
@@ -292,7 +292,7 @@ class Memory:
         Args:
             session: The name of the conversation.
             who: Who spoke.
-            text: What was said, of any length.
+            text: The turn's text, of any length.
             at: When. Defaults to now.
         """
         when = _said(at, self._clock())
@@ -319,7 +319,7 @@ class Memory:
     ) -> Forgotten:  # fmt: skip
         """Hide memories and turns at once, and erase their bytes after the file's retention.
 
-        Without ids, it does what is due: expired memories are hidden, and old bytes erased. Every
+        Without ids, it hides expired memories and erases bytes whose retention has ended. Every
         write does that, too. Open readers keep the old file until they refresh; copies of the file are
         beyond its reach.
 
@@ -332,7 +332,7 @@ class Memory:
                 drops. Without it, they stay, and the result names them.
 
         Returns:
-            What was hidden, and whether, or when, the bytes are gone.
+            The hidden ids, and whether, or when, the bytes are erased.
 
         Raises:
             KeyError: There is no memory or turn with one of the ids.
@@ -364,7 +364,7 @@ class Memory:
         return Forgotten(gone, not below, below=below)
 
     def _run(self, change: Callable[[MemoryEdit], T_co]) -> T_co:
-        """Carry out a change in a commit that it shares with other threads, and what is due."""
+        """Carry out a change in a commit that other threads share, then forget and erase whatever is due."""
         result, retention = self._change(change)
         self._sweep(retention)
         return result
@@ -382,7 +382,7 @@ class Memory:
         return {} if self._embedder is None else {"embedder": self._embedder}
 
     def _sweep(self, retention: Retention) -> None:
-        """Forget what has expired, and erase what is due, unless generations must stay."""
+        """Forget expired memories, and erase the bytes that are due, unless generations must stay."""
         now = self._clock()
         if retention.has_expired(now):
             _, retention = self._change(lambda changes: changes.forget_expired(now))
@@ -397,15 +397,15 @@ class Memory:
     ) -> list[Recalled]:  # fmt: skip
         """Return the memories and turns that fit a question best, each as it holds.
 
-        Everything that was said and not forgotten is searched, and each hit followed to the statement
-        that was valid. Days that the question names ("in May 2023", "last week") raise what was said
-        on them. Newer memories are not preferred.
+        All statements that were not forgotten are searched, and each hit is followed to the statement
+        that was valid. If the question names days ("in May 2023", "last week"), statements of those
+        days rank higher. Newer memories are not preferred.
 
         Args:
             question: The question.
             k: Number of results.
-            as_of: Return what was true then, instead of now. A date is the end of its day in UTC.
-            known_at: Ignore what was said later.
+            as_of: Return the statements that were true then, instead of now. A date is the end of its day in UTC.
+            known_at: Ignore later statements.
             about: Keep memories about this only.
             at: The moment of the question, from which "last week" is counted. Defaults to now.
 
@@ -421,7 +421,7 @@ class Memory:
         return Recollection(rf, question, view, about or "").best(k) if len(rf) else []
 
     def history(self, id: str) -> list[StatementVersion]:
-        """Return everything that a memory said, in the order in which it was said.
+        """Return all statements of a memory, in the order of their times.
 
         Raises:
             KeyError: There is no such memory.
@@ -444,7 +444,7 @@ class Memory:
     def changes(
         self, since: Moment, *, until: Moment | None = None, about: str | None = None
     ) -> list[MemoryChange]:
-        """Return what was remembered, revised and corrected in a period, in order; no repeats.
+        """Return the statements that were remembered, revised or corrected in a period, in order; no repeats.
 
         Args:
             since: The first moment.
@@ -476,7 +476,7 @@ class Memory:
 def _forget(
     changes: MemoryEdit, ids: list[str], about: str | None, session: str | None, now: datetime
 ) -> list[str]:
-    """Delete what is named, or has expired; KeyError for an id without a memory or turn."""
+    """Delete named and expired memories; KeyError for an id without a memory or turn."""
     expired = changes.forget_expired(now)
     named = [*ids, *(changes.about(about) if about else ())]
     named += changes.session(session) if session else []
@@ -508,7 +508,7 @@ def _system_clock() -> datetime:
 
 
 def _said(at: Moment | None, now: datetime) -> datetime:
-    """Return when something was said, with its zone."""
+    """Return the time of a statement, with its zone."""
     return now if at is None else moment(at, "at")
 
 

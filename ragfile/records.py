@@ -489,7 +489,7 @@ class Hit(_Unread):
     def standing(self) -> str:
         """How current and how trusted the document is, such as "stale since 2026-09-23, unverified".
 
-        The words follow the front matter of the Open Knowledge Format; "" for a document that does not tell.
+        Read from the front matter of the Open Knowledge Format; "" for a document without these fields.
         """
         return standing_of(self.metadata)
 
@@ -705,7 +705,7 @@ PERSON = "human:"
 
 
 def standing_of(metadata: Metadata, today: date | None = None) -> str:
-    """Return such as "stale since 2026-09-23, human-reviewed"; "" for a document that does not tell.
+    """Return the standing, such as "stale since 2026-09-23, human-reviewed", or "" if none is recorded.
 
     `stale_after` is the first day on which a document is stale, `verified` lists who confirmed it, `status` is
     draft, stable or deprecated.

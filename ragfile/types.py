@@ -66,7 +66,7 @@ Format: TypeAlias = Literal[
 # ------------------------------------------------------------------------------------------------------- plain values
 
 StrPath: TypeAlias = str | PathLike[str]
-"""A path, or a URL where a function says so."""
+"""A path, or a URL where a function accepts one."""
 
 Assigning: TypeAlias = Literal["range", "hash"] | Callable[[str], int]
 """Which documents of a dataset share a shard."""

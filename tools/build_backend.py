@@ -12,7 +12,7 @@ from setuptools.build_meta import *  # noqa: F403
 
 
 def missing():
-    """Return what a build requires beside setuptools."""
+    """Return the packages that a build requires beside setuptools."""
     if os.path.exists("PKG-INFO") and os.path.exists("ragfile/_core.c"):
         return []
     return ["cython>=3.1", *([] if pinned.has_zstd() or pinned.has_pip() else ["pip"])]

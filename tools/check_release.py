@@ -3,7 +3,7 @@
 python tools/check_release.py [--tag v0.1.0] [--write]
 
 `--write` first copies the repository's URL from .github/contact.toml to pyproject.toml and to package.json. Without
-it the npm registry refuses a package that says where it was built.
+it the npm registry refuses a package that records where it was built.
 """
 
 import argparse

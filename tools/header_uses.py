@@ -1,7 +1,7 @@
 """Find the declarations of csrc/include/ragfile that a C file uses, in one step or several.
 
 setup.py compiles a file again if one of them changes, not if any other does. The headers are plain,
-see write_pxd.py; what has another form than theirs counts as used by every file.
+see write_pxd.py; a declaration in another form counts as used by every file.
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Writes what ragfile.options says into the docs' table and the browser's types, or checks them.
+"""Writes the options of ragfile.options into the docs' table and the browser's types, or checks them.
 
     python tools/option_tables.py            write
     python tools/option_tables.py --check    exit with 1 if a file would change

@@ -1,4 +1,4 @@
-"""Fetch pinned archives from the Python registry: libzstd's sources, and what the web files need.
+"""Fetch pinned archives from the Python registry: libzstd's sources, and the tools that build the web files.
 
 Downloads are kept in build/pinned, so that a second build needs no network. Without network, put
 the archives into a folder and name it in the variable RAGFILE_PINNED. An archive is used only if it

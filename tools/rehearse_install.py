@@ -66,7 +66,7 @@ def environment(folder, url):
 
 
 def seconds(command, **options):
-    """Run a command; return its CPU seconds and what it prints."""
+    """Run a command; return its CPU seconds and its output."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -62,7 +62,7 @@ class Source:
         section: Header path, if the passage has one and no page, slide or row.
         checksum: Checksum of the source file, if recorded.
         standing: How current and how trusted the document is, such as "stale since 2026-09-23,
-            human-reviewed", if its front matter tells.
+            human-reviewed", if its front matter records it.
     """
 
     number: int

@@ -1,4 +1,4 @@
-"""Bring the lines that define the constants of quoted code: code that names a limit does not tell it.
+"""Find the lines that define the constants in quoted code, which names a limit without its value.
 
 The lines come from the same file, before the quotation. A constant is a name in capitals; its definition gives it a
 value, or is a macro without parameters.

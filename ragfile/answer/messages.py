@@ -38,7 +38,7 @@ def messages(
 
 
 def _warnings(passages: Sequence[Source]) -> list[str]:
-    """Return the rule for passages that tell how current and trusted they are, if there are any."""
+    """Return the rule for passages with a standing (how current and trusted they are), if there are any."""
     return [STANDING] if any(passage.standing for passage in passages) else []
 
 

@@ -55,7 +55,7 @@ def library(package: str, embedder: str) -> ModuleType:
 
 
 class Transformer(Protocol):
-    """What is used of a sentence_transformers.SentenceTransformer."""
+    """The part of a sentence_transformers.SentenceTransformer that this module uses."""
 
     def encode(
         self,
@@ -69,7 +69,7 @@ class Transformer(Protocol):
 
 
 class Port(Protocol):
-    """An input or output of a session: what is used of an onnxruntime.NodeArg."""
+    """An input or output of a session: the part of an onnxruntime.NodeArg that this module uses."""
 
     @property
     def name(self) -> str: ...
@@ -78,7 +78,7 @@ class Port(Protocol):
 
 
 class Session(Protocol):
-    """What is used of an onnxruntime.InferenceSession."""
+    """The part of an onnxruntime.InferenceSession that this module uses."""
 
     def get_inputs(self) -> Sequence[Port]: ...
     def get_outputs(self) -> Sequence[Port]: ...

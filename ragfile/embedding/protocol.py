@@ -323,8 +323,8 @@ def with_vector_options(name: str, spec: str) -> str:
 def foreign_name(spec: str) -> str:
     """Return the name to record for a model whose vectors another program made.
 
-    Such programs put no prefixes before texts. The name says so if our provider would put some, unless
-    `spec` names prefixes.
+    Such programs put no prefixes before texts. If our provider would put some, the name records empty
+    prefixes, unless `spec` names others.
     """
     name = spec.partition("?")[0]
     is_known = is_scheme(name.partition(":")[0]) and any(prefixes_of(name))

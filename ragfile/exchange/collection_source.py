@@ -155,7 +155,7 @@ def _view(raw: object) -> memoryview:
 
 @contextlib.contextmanager
 def _named(path: str) -> Generator[None]:
-    """Name the file in the error about a missing first line, which says nothing else."""
+    """Name the file in the error about a missing first line."""
     try:
         yield
     except FormatError as error:

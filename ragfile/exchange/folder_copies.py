@@ -94,7 +94,7 @@ class _FolderWork:
         self.began = time.perf_counter()
 
     def carry_out(self) -> str:
-        """Build or sync the copy, and return what was done."""
+        """Build or sync the copy, and return a line that reports it."""
         patience = LockPatience()
         while True:
             try:

@@ -43,7 +43,7 @@ PAUSE = 0.05  # seconds between two looks at a copy that another process makes
 
 
 class KeptCopy(NamedTuple):
-    """A copy in the cache: what it was made of, its size in bytes, and its last use in s since 1970."""
+    """A copy in the cache: its origin, its size in bytes, and its last use in s since 1970."""
 
     path: str
     origin: str
@@ -67,7 +67,7 @@ class CopyCache:
         """Return the path of a copy, which need not exist.
 
         Args:
-            origin: The absolute path or the URL of what is copied.
+            origin: The absolute path or the URL of the original.
             settings: Everything else that determines the copy.
             content: The hash of the origin's bytes, where that decides whether a copy is current.
         """

@@ -5,7 +5,7 @@ else, are copied from it and the rest is fetched. If the local file is an earlie
 one, all of its bytes are kept and only the commits after it are fetched. The result is verified as a
 whole before it replaces the local file in one step.
 
-An encrypted file needs its key, with which the result is verified; what is fetched and stored stays encrypted.
+An encrypted file needs its key, with which the result is verified; transferred and stored bytes stay encrypted.
 Its blocks are never equal to those of another file, so it is fetched whole unless the local file is an earlier
 state of it.
 """
@@ -70,7 +70,7 @@ def pull(
     url: str, path: StrPath | None = None, *, trusted: Iterable[PublicKey | StrPath | bytes] | None = None,
     replace: bool = False, redirects: bool = False, wait: float | None = None, key: KeyChoice = None,
 ) -> PullReport:  # fmt: skip
-    """Make a local file equal to the file at a URL, fetching only what has changed.
+    """Make a local file equal to the file at a URL, fetching only the changed parts.
 
     The new file is verified before it replaces the old one; open readers keep the old one until
     `refresh()`.
@@ -86,7 +86,7 @@ def pull(
         key: Of an encrypted file; see `open()`.
 
     Returns:
-        A report: what was fetched, and the newest generation.
+        A report: the bytes fetched, and the newest generation.
 
     Raises:
         ConflictError: The local file is not an earlier state of the remote one: it was changed here, or
@@ -151,7 +151,7 @@ def _held(path: str, wait: float) -> Generator[_core.Map | None]:
 
 
 class LocalBlocks:
-    """The blocks of a local file by their hashes: what the fetcher need not fetch."""
+    """The blocks of a local file by their hashes, which need not be fetched."""
 
     def __init__(self, local: _core.Map) -> None:
         self._bytes = memoryview(local)
@@ -181,8 +181,8 @@ class LocalBlocks:
 class _Pull:
     """The file at a URL, fetched beside the local file that it may continue.
 
-    `local` and `remote` are what the two files hold; `held` and `stored` are their bytes, which differ from that if
-    they are encrypted. Sizes are those of the bytes.
+    `local` and `remote` are the contents of the two files; `held` and `stored` are their bytes, which differ from the
+    contents if they are encrypted. Sizes are those of the bytes.
     """
 
     def __init__(self, url: str, redirects: bool, held: _core.Map | None) -> None:

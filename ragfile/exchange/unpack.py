@@ -1,8 +1,8 @@
 """Write the files of a knowledge base to a folder again, byte for byte.
 
 A document of a text file gives the file's bytes: its text with the edits of normalisation undone. Other
-files are in the section rag.original, if the build kept them (`keep_originals=True`). The checksum that
-each document has tells whether the bytes are those of its file.
+files are in the section rag.original, if the build kept them (`keep_originals=True`). Each document's
+checksum shows whether the bytes are those of its file.
 
 Names come from the file, which a stranger may have made. So a name that leaves the folder, or that is not
 the name of one file on every system, is refused, and everything is written to a new folder that nobody

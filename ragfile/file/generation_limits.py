@@ -1,4 +1,4 @@
-"""How large a file may grow before an edit drops its older generations, and what can prevent that."""
+"""How large a file may grow before an edit drops its older generations, and the reasons that can prevent that."""
 
 from __future__ import annotations
 

@@ -67,7 +67,7 @@ class Passages:
             self._checked = now
 
     def _checked_after(self, found: Found) -> Found:
-        """Return what was read, after another check of a file with trusted keys."""
+        """Return the passages, after another check of a file with trusted keys."""
         if self.rows.is_sealed:
             self.rows.check_unchanged()
         return found

@@ -76,7 +76,7 @@ def replacing(path: str | os.PathLike[str]) -> Generator[Replacement]:
 
 
 def replace_with(path: str | os.PathLike[str], data: memoryview, *, is_held: bool) -> None:
-    """Replace a file by some bytes; `is_held` says that the caller holds its lock."""
+    """Replace a file by some bytes; set `is_held` if the caller holds its lock."""
     file = Replacement(path)
     try:
         for at in range(0, len(data), CHUNK):

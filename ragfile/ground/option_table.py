@@ -1,6 +1,6 @@
 """An option of a question, and a table of options that a call is given by name.
 
-ragfile.options declares the options; this reads the declarations and checks what a caller gives.
+ragfile.options declares the options; this reads the declarations and checks the values of a call.
 """
 
 import inspect
@@ -162,7 +162,7 @@ def _number_check(option: Option, *, is_whole: bool) -> Callable[[Any], Any]:
     low, high = max(option.minimum, option.above), option.maximum
     excluded = {inf, option.above} - {-inf}
 
-    def check(value: Any) -> float:  # Any: what a caller gives
+    def check(value: Any) -> float:  # Any: the value of a call
         try:
             found = index(value) if is_whole else value
             is_inside = low <= found <= high and found not in excluded

@@ -29,7 +29,7 @@ GROUPS = ("loaders", "embedders", "chat", "rerankers")
 
 
 class Plugin(NamedTuple):
-    """What a package adds: its role, its name, where its code is, and the package."""
+    """A plugin of a package: its role, its name, the location of its code, and the package."""
 
     group: str
     name: str

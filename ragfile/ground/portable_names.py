@@ -51,5 +51,5 @@ def is_other_case(path: str) -> bool:
     folder, name = os.path.split(path)
     stem, suffix = os.path.splitext(name)
     if not os.path.exists(os.path.join(folder, stem + suffix.swapcase())):
-        return False  # this system tells case apart, or there is no such file
+        return False  # the system is case-sensitive, or there is no such file
     return name not in os.listdir(folder)

@@ -3,7 +3,7 @@
 A question over a remote file makes several requests. A server that sends a byte now and then would
 keep each of them just within a limit of its own, so they share one: SECONDS, ROUND_TRIP for each
 request, and as long as its bytes take at SLOWEST bytes a second. Only waiting counts: searching,
-embedding, and what the caller does between two requests do not.
+embedding, and the caller's work between two requests do not.
 
     with one_question(): ...                  # its requests share a limit
     with waiting_for_server() as limit: ...   # around requests: limit.until is when they must end
@@ -28,7 +28,7 @@ _CURRENT: ContextVar[ServerTime | None] = ContextVar("ragfile_server_time", defa
 
 
 class ServerTime:
-    """The limit of one question. Threads can share it: what they wait for together counts once."""
+    """The limit of one question. Threads can share it: time in which several of them wait counts once."""
 
     def __init__(self) -> None:
         self._lock = ForkSafeLock()

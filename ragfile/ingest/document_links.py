@@ -85,7 +85,7 @@ def _is_short(text: str) -> bool:
 
 
 def _text_links(document: Document) -> Iterator[Link]:
-    """Yield the links in a text, each with its place. The place tells text and fragment of most."""
+    """Yield the links in a text, each with its place, from which most texts and fragments can be read."""
     body = document.body
     for number, start, end, raw, text in _core.markdown_links(document.text[body:]):
         if (found := target_of(raw, document.id, number in (1, 2))) is None:

@@ -8,7 +8,7 @@ generated ones (node_modules, virtual environments, caches, lock files), and tho
 excludes. A file that is named outright is taken with any suffix.
 
 A document's source is the path of its file below the folder, so that nothing of this machine travels
-with a file. Several folders are told apart by their names: docs/a.md, manuals/a.md.
+with a file. With several folders, it begins with the folder's name: docs/a.md, manuals/a.md.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ class Root(NamedTuple):
     path: str
     is_named: bool  # a file that is taken with any suffix
     folder: str
-    label: str = ""  # the name that tells a folder from the other sources
+    label: str = ""  # the folder's name, if there are several sources
 
     def name_of(self, path: str) -> str:
         """Return the path of a file below the folder, after the label."""
@@ -174,8 +174,8 @@ def labelled_roots(sources: Sources) -> list[Root]:
         before = folders.setdefault(root.label, root.folder)
         if root.label and os.path.abspath(before) != os.path.abspath(root.folder):
             raise ValueError(
-                f"{before} and {root.folder} have one name, so their files would be told apart by "
-                "nothing: name the folder that holds both, or rename one"
+                f"{before} and {root.folder} have one name, so their files would have the same "
+                "sources: name the folder that holds both, or rename one"
             )
     return labelled
 
@@ -405,7 +405,7 @@ class NamedPath(NamedTuple):
 
 
 def _distinct(paths: list[NamedPath]) -> list[str]:
-    """Return the names of some paths; equal ones all get the parent folders that tell them apart.
+    """Return the names of some paths; equal ones all get enough parent folders to differ.
 
     So a name does not depend on the order of the paths. Paths whose bytes are not text can be equal as a
     whole; those after the first have a number.

@@ -14,7 +14,7 @@ SHARED = ("dim", "metric", "model")  # settings of the file that every reader ma
 
 
 class RestrictedContainer:
-    """What `rf.file` shows of some documents of a file. Its sections hold those of the others, too."""
+    """The `rf.file` of a reader who may see some documents only. The sections hold the others, too."""
 
     __slots__ = ("_rows", "_segments", "path")
 
@@ -23,7 +23,7 @@ class RestrictedContainer:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The settings of the file that say nothing of its documents."""
+        """The settings of the file that do not depend on its documents."""
         recorded = self._rows.config
         return {name: recorded[name] for name in SHARED if name in recorded}
 

@@ -131,7 +131,7 @@ class MemoryEdit:
             return Remembered(name, rule, REVISED)
         said = told.statement(REPEATED, current.since)
         if rule == RULE and self._is_below(name) and not (told.since or told.until):
-            return Remembered(name, rule, REPEATED)  # a copy would hide what is said below later
+            return Remembered(name, rule, REPEATED)  # a copy would hide later statements below
         self._prolong(thread, told.at, ttl)
         self._say(thread, said._replace(until=said.until or thread.end(current, at)))
         return Remembered(name, rule, REPEATED)
@@ -291,7 +291,7 @@ class MemoryEdit:
         )
 
     def forget_expired(self, now: datetime) -> list[str]:
-        """Delete what has expired, and note when the next text will."""
+        """Delete expired texts, and note when the next one expires."""
         stamps = self._expiries()
         gone = {name: at for name, at in stamps.items() if at <= stamp(now)}
         for name, at in gone.items():

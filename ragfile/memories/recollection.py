@@ -1,9 +1,9 @@
-"""Recall: search everything that was said and not forgotten, then follow each hit to what holds.
+"""Recall: search all statements that were not forgotten, then follow each hit to the valid one.
 
 The wording that matches a question is often that of a revised statement, or of a repeat. So no filter
 on validity comes before the search. A memory counts once, by its best wording.
 
-A question that names days is asked again among what was said on them, and those hits rank higher.
+A question that names days is asked again among the statements of those days, whose hits rank higher.
 """
 
 from __future__ import annotations
@@ -46,9 +46,9 @@ class Recalled:
         text: What holds: the statement that was valid at the moment of the question; or the turn.
         score: How well its best wording fits the question, higher for better.
         kind: "memory" or "turn".
-        about: What it is about; the session of a turn.
-        who: Who spoke, of a turn.
-        at: When it was said.
+        about: Its subject; the session of a turn.
+        who: The speaker of a turn.
+        at: The time of the statement or turn.
         since: Since when it holds; for a turn the same as `at`.
         until: When it stopped to hold, if it has.
         tags: Its tags.
@@ -144,7 +144,7 @@ class Recollection:
         return found
 
     def _result(self, segment: RowSegment, chunk: _core.ChunkRecord, row: int) -> Recalled | None:
-        """Return what a row leads to, None if nothing of it is to be shown."""
+        """Return the memory or turn of a row, or None if it is not to be shown."""
         document = segment.records.document(chunk.document)
         shared = segment.document_fields(chunk.document, document)
         metadata = shared.get("metadata", NO_METADATA)
@@ -190,11 +190,11 @@ class MemoryChange(NamedTuple):
     Attributes:
         id: The memory.
         kind: "remembered", "revised" or "corrected".
-        at: When it was said.
+        at: The time of the statement.
         since: Since when it holds.
-        text: What was said.
-        before: What the statement replaced, "" for a new memory.
-        about: What the memory is about.
+        text: The statement.
+        before: The statement that it replaced, "" for a new memory.
+        about: The memory's subject.
     """
 
     id: str
@@ -214,7 +214,7 @@ class MemoryChange(NamedTuple):
 def changes_of(
     thread: threads.MemoryThread, since: str, until: str
 ) -> Iterator[MemoryChange]:  # fmt: skip
-    """Yield the changes of a memory that were said in a period; repeats change nothing."""
+    """Yield the changes of a memory in a period; repeats change nothing."""
     before = ""
     for said in thread.statements:
         if said.kind != threads.REPEATED and since <= said.at <= until:

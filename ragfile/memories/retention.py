@@ -6,7 +6,7 @@ its live content alone. rag.config records under "memory" which documents wait f
     {"retention": 86400, "forgotten": [["m3kd9x2a", "2026-03-01T09:30:00.000000Z"]], "expires": "…"}
 
 `retention` is in seconds, `expires` the first moment at which a text expires. The rewriting replaces
-the file with an empty list in the same step, so nothing says "gone" before it is. A file that keeps
+the file with an empty list in the same step, so no text is reported as erased too early. A file that keeps
 several generations, none of which has the text, loses only the ones before them.
 """
 

@@ -3,7 +3,7 @@
 Ignored are case, punctuation around words, the articles, and phrases that only introduce a statement
 or call it a repeat, at its begin or end. Everything else counts: "no", "was", a number, a sign or a
 symbol ("-5", "C++") makes another statement.
-Repeats in other words are for the writer to name, because no measure of likeness tells "she drinks
+Repeats in other words are for the writer to name, because no measure of likeness separates "she drinks
 coffee" from "she drinks tea".
 """
 
@@ -34,7 +34,7 @@ NEAR = 16  # rows that are compared
 
 
 def words_of(text: str) -> tuple[str, ...]:
-    """Return the words of a statement that tell it from others."""
+    """Return the words by which a statement is compared with others."""
     plain = unicodedata.normalize("NFKC", text).replace("’", "'")
     words = [word.lstrip(_BEFORE).rstrip(_AFTER) for word in plain.split()]
     found = tuple(
@@ -63,7 +63,7 @@ def _without_introduction(words: tuple[str, ...]) -> tuple[str, ...]:
 def documents_saying(rows: FileRows, about: str, words: tuple[str, ...]) -> Iterator[str]:
     """Yield the ids of memories with the same words in one of their statements.
 
-    What a memory is about is among its indexed words, so those about the same are compared first.
+    The subject of a memory is indexed with its words, so memories with the same subject come first.
     """
     if not (rows.live and rows.has_bm25):
         return

@@ -1,11 +1,11 @@
-"""One memory: everything that was said about one matter, in order, with two clocks.
+"""One memory: all statements about one matter, in order, with two clocks.
 
 A memory is a document, and each statement one of its chunks. So a search finds a memory by any of its
 wordings, also by a revised one, and all its other statements are in the rows beside it.
 
-Each statement has `at`, when it was said, and `since`, when it became true, up to an optional `until`.
-What was true at a moment, as known at another, is what the newest known statement says whose time
-includes the moment.
+Each statement has `at`, its own time, and `since`, when it became true, up to an optional `until`.
+A question is asked as of one moment, as known at another. The answer is the newest statement that was
+known then and whose period includes the first moment.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ if TYPE_CHECKING:
 
 REMEMBERED, REVISED, CORRECTED, REPEATED = "remembered", "revised", "corrected", "repeated"
 KINDS = (REMEMBERED, REVISED, CORRECTED, REPEATED)
-REPEATS = 8  # of one text with the same times, whose writers say nothing new
+REPEATS = 8  # of one text with the same times, which add nothing new
 CLOCKS = ("at", "since", "until")
 FIELDS = (*CLOCKS, "kind", "source")
 
 
 class Viewpoint(NamedTuple):
-    """From when the world is looked at, as stamps: what was true then, as known then ("" is now)."""
+    """The moments of a question, as stamps: when it was true, and when it was known ("" is now)."""
 
     as_of: str
     known_at: str
@@ -39,7 +39,7 @@ class Viewpoint(NamedTuple):
 
 
 class Statement(NamedTuple):
-    """What was said at a time; the moments are stamps, "" for an open end."""
+    """A text with its times; the moments are stamps, "" for an open end."""
 
     text: str
     at: str
@@ -185,9 +185,9 @@ def holding(said: StoredStatements, view: Viewpoint) -> Holding | None:
 
     Without a moment, it is the clock's, or that of the last statement if a writer's clock was ahead.
     A statement about a past period ends without a trace, and so does a repeat. Another one that ends
-    later than it was said is the last word: after its end, nothing is known.
+    later than its own time is the last word: after its end, nothing is known.
     """
-    when, later = view.as_of, list[str]()  # begins of what was said later
+    when, later = view.as_of, list[str]()  # begins of later statements
     for number in reversed(range(len(said))):
         one = said[number]
         if not one.kind:

@@ -5,7 +5,7 @@
     day        the day in words
     around     the two turns before it
 
-The words of a turn often leave out what it is about, which the turns before it name.
+The words of a turn often leave out its subject, which the turns before it name.
 """
 
 from __future__ import annotations

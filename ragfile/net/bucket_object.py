@@ -62,7 +62,7 @@ class GetOptions(TypedDict, total=False):
 
 
 class GetAnswer(Protocol):
-    """What is used of an obstore.GetResult."""
+    """The part of an obstore.GetResult that this module uses."""
 
     @property
     def range(self) -> tuple[int, int]: ...

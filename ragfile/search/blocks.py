@@ -48,7 +48,7 @@ _SOFT = re.compile(r"[ \t]*\n(?![ \t]*(?:\n|[-*+][ \t]|\d{1,9}[.)][ \t]|$))[ \t]
 
 @dataclass(slots=True)
 class Block:
-    """One block of a passage: its kind, its spans in reading order, and the texts that say what it is about."""
+    """One block of a passage: its kind, its spans in reading order, and the texts that name its subject."""
 
     kind: str  # text, item, row or code
     spans: list[Span]

@@ -1,7 +1,7 @@
 """The excerpt of a passage as lines for people: the block with most of the question, and what follows while it fits.
 
 Markup is removed: links and emphasis become their text, a table row names its columns, fences go. Code keeps its lines.
-Text is cut between sentences. The question's words are marked in what is shown.
+Text is cut between sentences. The question's words are marked in the excerpt.
 """
 
 from __future__ import annotations

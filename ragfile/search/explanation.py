@@ -337,7 +337,7 @@ def _scale(
 def _evidence(
     ranked: Ranked, place: int, scale: Mapping[str, float], score: float
 ) -> dict[str, float]:
-    """Return what the document's further passages add to a fused score, {} for nothing."""
+    """Return the share of a fused score that the document's further passages add, {} if none."""
     added = score - _fused(ranked, place, scale)
     return {"evidence": added} if added else {}
 

@@ -17,7 +17,7 @@ from ragfile.text import words
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-WHOLE_WORD = 12  # what a word counts for the only language that lists it
+WHOLE_WORD = 12  # weight of a word that only one language lists
 # Words that ask for an amount together with the word before them.
 AMOUNTS = {
     "how": frozenset(
@@ -72,7 +72,7 @@ def _listed() -> dict[str, tuple[int, ...]]:
 
 
 def likely_language(asked: Iterable[str]) -> int:
-    """Return the number of the language that some words are in; that of English if none tells."""
+    """Return the number of the likeliest language of some words; that of English if none is listed."""
     listed, scores = _listed(), [0] * len(by_language())
     for word in set(asked):
         numbers = listed.get(word, ())
@@ -94,7 +94,7 @@ def claims_nothing(word: str, without: frozenset[str]) -> bool:
 
 
 def is_question(text: str) -> bool:
-    """Return whether a text asks in a sentence, rather than naming what it seeks."""
+    """Return whether a text is a question in a sentence, not a list of keywords."""
     if text.rstrip().endswith(("?", "\uff1f")) or any(part in text for part in _ASKING_PARTS):
         return True
     asked = words(text)

@@ -49,7 +49,7 @@ class _Named(NamedTuple):
 
 
 class Lift(NamedTuple):
-    """What the rule adds to a row.
+    """The rule's addition to the score of a row.
 
     Attributes:
         mass: From 0 to 1, the share of the largest addition.

@@ -102,7 +102,7 @@ class QuestionVectors:
         return f"{NO_EMBEDDER.partition(':')[0]}, and {which}, such as ollama:{name:.80}"
 
     def known(self, texts: list[str]) -> NDArray[np.float64] | None:
-        """Return the share of each text that the model knows; None if the model cannot tell."""
+        """Return the share of each text that the model knows; None if the model does not report it."""
         embedder = None if self.is_off else self.embedder
         if not isinstance(embedder, StaticEmbedder):
             return None

@@ -204,7 +204,7 @@ def _features(query: str, texts: Sequence[str]) -> tuple[int, list[frozenset[int
 
 
 class _Stemmer(Protocol):
-    """What is used of a Stemmer.Stemmer."""
+    """The part of a Stemmer.Stemmer that this module uses."""
 
     def stemWord(self, word: str, /) -> str: ...
     def stemWords(self, words: list[str], /) -> list[str]: ...
@@ -228,7 +228,7 @@ def _starts(stem: str) -> tuple[str, ...]:
 
 
 class _Predictor(Protocol):
-    """What is used of a sentence_transformers.CrossEncoder."""
+    """The part of a sentence_transformers.CrossEncoder that this module uses."""
 
     def predict(
         self, sentences: list[tuple[str, str]], *, batch_size: int

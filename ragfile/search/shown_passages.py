@@ -136,7 +136,7 @@ def _aligned(lines: list[ExcerptLine], text: str, start: int) -> list[ExcerptLin
 
 
 def _aligned_alone(lines: list[ExcerptLine]) -> list[ExcerptLine]:
-    """Return lines without the indentation that all lines of code share, as far as the passage alone tells."""
+    """Return lines without the indentation that all lines of code share, judged by this passage alone."""
     code = [line for line in lines if line.at >= 0]
     texts = [line.text for line in code]
     if not code:

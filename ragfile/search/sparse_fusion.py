@@ -142,7 +142,7 @@ class _WeighedCandidates:
     # -------------------------------------------------------------------------------------- weights --
 
     def _shares(self, own: Int64s, scores: Float32s) -> Scores:
-        """Return what the weights add to the score of each candidate."""
+        """Return the weights' addition to the score of each candidate."""
         if self.how.name == "calibrated":
             best = float(scores[0]) if len(scores) else 0.0
             weighed = self.parts["sparse"].astype(np.float64)

@@ -37,7 +37,7 @@ PLACE = 10  # characters of such a place, besides those of the question
 
 @dataclass(slots=True)
 class AskedQuestion:
-    """A question of an open file. `is_embedded` tells whether its vector is its own, not the caller's."""
+    """A question of an open file. `is_embedded` is true if its vector is its own, not the caller's."""
 
     retrieval: Retrieval
     question: str
@@ -60,7 +60,7 @@ class AskedQuestion:
         return self._terms
 
     def viewer(self) -> PassageViewer:
-        """Return what makes the excerpts of passages for this question."""
+        """Return the viewer that makes excerpts of passages for this question."""
         from ragfile.search.shown_passages import PassageViewer
 
         rows = cast("OpenRows", self.retrieval.rows)

@@ -102,7 +102,7 @@ class Draft:
         self.others_have_vectors = False  # rows of segments that the commit keeps
         self.others_have_terms = False  # those segments, which then record the word rules
         self.is_parity_new = False  # recompute it for all bytes, not only for new ones
-        self.is_lean = False  # leave out of a small segment what a question hardly needs
+        self.is_lean = False  # leave out of a small segment the sections that questions hardly need
         self.is_listed = False  # have one entry of the table stand for the new segment
         # rag.config of the commit before, and its offset
         self.stored_config: tuple[bytes, int] = b"", 0

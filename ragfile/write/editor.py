@@ -542,7 +542,7 @@ class Editor(Transaction):
         )
 
     def _note_past(self) -> None:
-        """Record what the file keeps of its past, and whether the generation before was signed."""
+        """Record which old generations the file keeps, and whether the one before was signed."""
         reader, record = self.archive.file.reader, self.draft.record
         if reader.has("rag.signatures"):
             record["signed"] = reader.commit["generation"]

@@ -44,7 +44,7 @@ class BeginOptions(ChangeOptions, total=False):
 
 
 class PendingChange(Generic[T_co]):
-    """A change that has been handed in: `result()` returns what it returned, once it is durable."""
+    """A change that has been handed in: `result()` waits until it is durable and returns its value."""
 
     def __init__(
         self, line: CommitLine, change: Callable[[Editor], T_co], message: str, wait: float
@@ -70,7 +70,7 @@ class PendingChange(Generic[T_co]):
 
         Raises:
             LockedError: Another writer still holds the file.
-            Exception: What the change or the commit raised.
+            Exception: The error of the change or of the commit.
         """
         if self._line.has_to_lead(self):
             self._line.lead(self)
@@ -229,7 +229,7 @@ class GroupCommits:
         Args:
             path: The file.
             change: Called with the editor, in one of the threads that wait, and once more if a change
-                beside it failed. What it returns is the result.
+                beside it failed. It returns the result.
             message: A message for the log.
             wait: Seconds to wait for other writers. Defaults to `RAGFILE_WAIT`, else 60.
             options: Options of `edit()`, the same for all changes of a file.

@@ -34,7 +34,7 @@ StagedEdge = list[Any]
 
 @dataclass(slots=True)
 class StagedLinks:
-    """What a document adds to the sections of links."""
+    """The entries of one document in the sections of links."""
 
     edges: list[StagedEdge] = field(default_factory=list[StagedEdge])
     names: list[str] = field(default_factory=list[str])
@@ -50,7 +50,7 @@ class StagedLinks:
 
     @classmethod
     def unpacked(cls, raw: bytes) -> StagedLinks:
-        """Return what was staged."""
+        """Return the staged links."""
         return cls(*json.loads(raw))
 
 
@@ -222,7 +222,7 @@ class LinkSections:
         self._graph, self._sets = _LinkTable(dtype), _LinkTable(dtype)
 
     def add(self, document: int, raw: bytes) -> None:
-        """Add what was staged for a document."""
+        """Add the staged links of a document."""
         found, graph = StagedLinks.unpacked(raw), self._graph
         for *edge, row in found.edges:
             if row is not None:
@@ -254,7 +254,7 @@ def brought(
     edges: Iterable[Brought] | None, hyperedges: Iterable[Brought] | None,
     node_features: Mapping[str, Iterable[float]] | None = None,
 ) -> dict[str, StagedLinks]:  # fmt: skip
-    """Return what a build brings for each document, by id.
+    """Return the links that a build is given for each document, by id.
 
     Args:
         edges: Mappings with `source` and `target`, and if given `kind`, `weight` and `features`; or

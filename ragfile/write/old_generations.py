@@ -60,7 +60,7 @@ def checked_keep(keep: int | str) -> int | str:
 
 
 def keep_of(record: dict[str, Any], generation: int) -> int | str:
-    """Return what a file keeps; files with a past that do not record it keep everything.
+    """Return a file's setting of `keep`; files with a past that do not record it keep everything.
 
     A file of one generation has no past yet: the next edit records NEWEST.
     """
@@ -74,7 +74,7 @@ def bound(path: StrPath, before: int, keep: int | str) -> None:
     Args:
         path: The file.
         before: Its size before the commit.
-        keep: What it keeps; see `edit()`.
+        keep: The generations that it keeps; see `edit()`.
     """
     if keep == ALL:
         return
@@ -140,7 +140,7 @@ class Past:
         self._kept = kept_generations(newest, keep)[::-1]
 
     def is_too_large(self) -> bool:
-        """Return whether the file is too large for what it keeps, and dropping the rest is possible."""
+        """Return whether the file is too large for its kept generations, and the others can be dropped."""
         kept = {e["at"]: e["extent"] for reader in self._kept for e in reader.entries}
         live, size = sum(kept.values()), self._kept[-1].commit["end"]
         has_one_name = os.stat(self._path).st_nlink == 1

@@ -4,7 +4,7 @@ The core finds the parity and reconstructs damaged bytes in a copy in memory (cs
 verified as a whole before it is written, and replaces the file in one step, so a repair never leaves a
 file worse than it was.
 
-The parity of an encrypted file protects its encrypted bytes, so no key is needed. With its key, what it holds is
+The parity of an encrypted file protects its encrypted bytes, so no key is needed. With its key, its content is
 verified, too.
 """
 

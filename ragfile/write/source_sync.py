@@ -380,7 +380,7 @@ class SourcePlan:
                 report.duplicates.append((name, first[sums[name]]))
 
     def _closed(self) -> list[str]:
-        """Return the paths that could not be read or have just disappeared: what came from there stays."""
+        """Return the paths that could not be read or have just disappeared; their documents stay."""
         return [one.path for one in self.loading.unread()]
 
     def _is_below(self, name: str, path: str) -> bool:

@@ -79,7 +79,7 @@ def streamed(value: Table) -> Table:
 
 
 def model_of(given: object, table: Table) -> Metadata | None:
-    """Return what a table notes of the model of its vectors, or None.
+    """Return the model of its vectors that a table names, or None.
 
     An open file has a configuration, pandas notes the model in `attrs`, Arrow in the metadata of the schema.
 

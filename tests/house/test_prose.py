@@ -23,13 +23,13 @@ MARKS = {
     "somebody": r"\b(?:somebody|nobody|anybody|everybody|whoever|whomever)\b",
 }
 YOU = r"\b(?:you|your|yours|yourself)\b"
-GOALS = {"what-clauses": 1.0, "say and tell": 1.0, "lie": 0.3, "somebody": 0.3}
+GOALS = {"what-clauses": 0.8, "say and tell": 0.3, "lie": 0.3, "somebody": 0.3}
 # area -> ceilings above the goals, lowered after each rewrite
 CEILINGS = {
-    ("tests", "what-clauses"): 12.2,
-    ("tests", "say and tell"): 7.2,
-    ("tests", "lie"): 1.3,
-    ("tests", "somebody"): 1.6,
+    ("tests", "what-clauses"): 9.1,
+    ("tests", "say and tell"): 5.1,
+    ("tests", "lie"): 0.8,
+    ("tests", "somebody"): 1.0,
 }
 
 

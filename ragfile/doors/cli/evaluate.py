@@ -58,7 +58,7 @@ class Bar(NamedTuple):
 )  # fmt: skip
 @click.option(
     "--by", "unit", type=click.Choice(["document", "page", "section", "file", "passage"]),
-    help="What is ranked. Default: what the targets name.",
+    help="The unit that is ranked. Default: that of the targets.",
 )  # fmt: skip
 @click.option(
     "--chunking",

@@ -123,7 +123,7 @@ def _is_of_pairs(path: str) -> bool:
 
 
 def _folder_advice(path: str) -> str:
-    """Return what makes a file of a folder: a build, or the conversion of another program's store."""
+    """Return the command that makes a file of a folder: a build, or a conversion of another program's store."""
     from ragfile.exchange.conversion import format_of_folder
 
     if os.path.isdir(path) and (kind := format_of_folder(path)):

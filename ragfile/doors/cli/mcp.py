@@ -32,7 +32,7 @@ Given: TypeAlias = str | bool | tuple[str, ...] | None  # values of flags
 )
 @click.option(
     "--root", metavar="FOLDER", type=FilePath(exists=True, file_okay=False),
-    help="Folder from which the file was built; tools tell when it has changed. One file only.",
+    help="Folder from which the file was built; tools report its changes since. One file only.",
 )  # fmt: skip
 @click.option(
     "--install", type=click.Choice(CLIENTS), help="Add this server to a client's configuration."

@@ -28,7 +28,7 @@ class OpenedLate:
         self._path, self._over, self._retention = path, over, retention
 
     def run(self, call: Callable[[Memory], Result]) -> Result:
-        """Return what a call returns of the open memory."""
+        """Open the memory and return a call's result."""
         from ragfile.memory import Memory
 
         with Memory(self._path, retention=self._retention, over=self._over) as memory:
@@ -69,8 +69,8 @@ def _option(
 
 
 _OPTIONS = {
-    "about": _option("--about", help="Whom or what it is about."),
-    "at": _option("--at", metavar="TIME", help="When it was said. Default: now."),
+    "about": _option("--about", help="The person or thing that it is about."),
+    "at": _option("--at", metavar="TIME", help="Time of the statement. Default: now."),
     "source": _option("--source", default="", help="Where it comes from."),
     "tag": _option("--tag", "tags", multiple=True, help="Label; can be repeated."),
     "valid-from": _option("--valid-from", metavar="TIME", help="Since when it is true."),
@@ -137,13 +137,13 @@ def _report(made: dict[str, str], as_json: bool) -> None:
 @click.argument("question")
 @click.option("-k", default=5, show_default=True, type=click.IntRange(1, 1000), help="Results.")
 @click.option("--about", help="Keep memories about this only.")
-@click.option("--as-of", metavar="TIME", help="Return what was true then.")
-@click.option("--known-at", metavar="TIME", help="Ignore what was said later.")
+@click.option("--as-of", metavar="TIME", help="Return the statements that were true then.")
+@click.option("--known-at", metavar="TIME", help="Ignore later statements.")
 @json_option
 def recall_command(
     file: str, question: str, k: int, over: tuple[str, ...], as_json: bool, **view: object
 ) -> None:  # fmt: skip
-    """Find what is remembered, as it holds now or at a date."""
+    """Find memories as they hold now or at a date."""
     from ragfile.doors.mcp.memory_tools import recalled_line
 
     _require(file)
@@ -174,7 +174,7 @@ def history_command(file: str, id: str, over: tuple[str, ...], as_json: bool) ->
 def changes_command(
     file: str, over: tuple[str, ...], as_json: bool, **period: object
 ) -> None:  # fmt: skip
-    """List what was remembered, revised and corrected in a period."""
+    """List statements that were remembered, revised or corrected in a period."""
     from ragfile.doors.mcp.memory_tools import change_line
 
     _require(file)
@@ -225,7 +225,7 @@ def forget_command(
 ) -> None:  # fmt: skip
     """Hide memories and turns, and erase their bytes after the file's retention.
 
-    Without IDS, --about and --session, do what is due: hide what has expired, erase old bytes.
+    Without IDS, --about and --session, hide expired memories and erase bytes whose retention has ended.
     """
     from ragfile.doors.mcp.memory_tools import forgotten_line
 

@@ -107,7 +107,7 @@ def check_question(file: str, question: str, command: str) -> None:
 
 
 def place_options(command: Command) -> Command:
-    """Add --root and --base-url, which say where the sources of a file are now."""
+    """Add --root and --base-url, which locate the sources of a file."""
     root = click.option(
         "--root",
         envvar="RAGFILE_ROOT",

@@ -174,5 +174,5 @@ def marked(line: ExcerptLine) -> str:
 
 
 def _shown(text: str) -> str:
-    """Replace what a terminal would obey; tabs become blanks."""
+    """Replace control characters, which a terminal would obey; tabs become blanks."""
     return "".join(c if c.isprintable() else "\ufffd" for c in text.expandtabs(4))

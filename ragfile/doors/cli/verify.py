@@ -104,7 +104,7 @@ def _broken_rules(file: str) -> list[BrokenRule]:
 
 
 def _tell_forgotten(file: str, count: int) -> None:
-    """Say how many forgotten memories have bytes in a file, and how to erase them."""
+    """Print how many forgotten memories have bytes in a file, and how to erase them."""
     if count:
         verb = "is" if count == 1 else "are"
         click.echo(

@@ -1,4 +1,4 @@
-"""Metadata from clients, who may not say where a document came from."""
+"""Metadata from clients, which may not set the source of a document."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class ConnectorTools:
         """Return the result of a call, or the reason of its failure."""
         try:
             found = self._calls[name](**checked(name, SCHEMAS[name], arguments))
-        except Exception as error:  # noqa: BLE001 - what is unexpected is raised again
+        except Exception as error:  # noqa: BLE001 - unexpected errors are raised again
             return failed(reason_of(error, self.files))
         text = json.dumps(found, ensure_ascii=False)
         return {

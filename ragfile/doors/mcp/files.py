@@ -175,7 +175,7 @@ class Files:
 
 
 class OneFile(Files):
-    """One of some files, for a client that may use no other. They share what is open."""
+    """One of some files, for a client that may use no other. Both share their open files."""
 
     def __init__(self, files: Files, only: str) -> None:
         self._files, self._only = files, only
@@ -222,7 +222,7 @@ class OneFile(Files):
 
 
 def _named(paths: Iterable[str]) -> dict[str, str]:
-    """Name paths by their stems; numbers tell equal stems apart."""
+    """Name paths by their stems; equal stems get numbers."""
     found: dict[str, str] = {}
     for path in paths:
         stem, _, suffix = os.path.basename(path.rstrip("/")).rpartition(".")

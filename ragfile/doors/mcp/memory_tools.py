@@ -1,7 +1,7 @@
 """The tools of a memory: remember, recall, revise, forget, history, changes and log_turn.
 
-They are offered apart from the search of documents, so that a model pays only for what it uses. The
-texts of results are short: an id, what holds, since when, and what it is about.
+They are offered apart from the search of documents, so that a model pays only for the tools that it uses. The
+texts of results are short: an id, the valid statement, since when it holds, and its subject.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class MemoryTools:
     )
 
     def __init__(self, memories: OpenMemories, *, can_write: bool = True, agent: str = "") -> None:
-        """Offer the tools; `agent` is recorded as the source of what is remembered."""
+        """Offer the tools; `agent` is recorded as the source of new statements."""
         self._memories, self.files, self._agent = memories, memories.files, agent
         calls: dict[str, Callable[..., Shown]] = {
             "recall": self._recall, "history": self._history, "changes": self._changes,
@@ -118,7 +118,7 @@ class MemoryTools:
             given = checked(name, self._schemas[name], arguments)
             memory = self._memories.memory(given.pop("file", None), is_change=name not in READING)
             text, found = self._calls[name](memory, **given)
-        except Exception as error:  # noqa: BLE001 - what is unexpected is raised again
+        except Exception as error:  # noqa: BLE001 - unexpected errors are raised again
             return failed(reason_of(error, self.files))
         content = [{"type": "text", "text": text}]
         return {"content": content, "structuredContent": found, "isError": False}
@@ -230,7 +230,7 @@ def forgotten_line(gone: dict[str, Any]) -> str:
 
 READING = ("recall", "history", "changes")
 DESCRIPTIONS = {
-    "recall": "Find what is remembered, as it holds now or at an ISO date.",
+    "recall": "Find memories as they hold now or at an ISO date.",
     "history": "List all statements of a memory.",
     "changes": "List what changed since a date.",
     "remember": "Store one fact as a sentence; same_as: id of a memory it repeats.",

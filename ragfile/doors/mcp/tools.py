@@ -75,7 +75,7 @@ class Tools:
         try:
             return not self.files.open(None).graph.is_empty
         except EXPECTED:
-            return False  # the first call will tell
+            return False  # the first call reports the error
 
     def listed(self) -> list[dict[str, Any]]:
         """Return the tools' descriptions for clients."""
@@ -102,7 +102,7 @@ class Tools:
         try:
             given = checked(name, self._schemas[name], arguments)
             text, found = self._calls[name](given.pop("file", None), **given)
-        except Exception as error:  # noqa: BLE001 - what is unexpected is raised again
+        except Exception as error:  # noqa: BLE001 - unexpected errors are raised again
             return failed(reason_of(error, self.files))
         content = [{"type": "text", "text": text}]
         return {"content": content, "structuredContent": found, "isError": False}

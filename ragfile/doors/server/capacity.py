@@ -124,7 +124,7 @@ class ReadBudget:
         return size
 
     def _leave(self, waiting: _Waiting) -> None:
-        """Take a cancelled request out of the queue, or return what it was just given."""
+        """Take a cancelled request out of the queue, or give back the capacity that it just received."""
         if waiting in self._queue:
             self._queue.remove(waiting)
             self.give_back(0)

@@ -137,7 +137,7 @@ def _openai(settings: Settings, dims: Sequence[int]) -> list[Operation]:
 
 
 def _advice(settings: Settings) -> str:
-    """Return what a client can do that may not change a vector store in this way."""
+    """Return advice for a client that may not change a vector store in this way."""
     return stores.RENAMED if settings.can_write else stores.CREATED
 
 

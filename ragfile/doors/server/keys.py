@@ -192,7 +192,7 @@ def _is_filter(where: object) -> bool:
 
 
 def _known(key: StoredKey) -> KnownKey:
-    """Return a key as servers use it; one with a filter reads, whatever the file says."""
+    """Return a key as servers use it; the scope of one with a filter is always `read`."""
     where = json.dumps(key["where"], sort_keys=True) if "where" in key else ""
     scope = "read" if where else key["scope"]
     return KnownKey(key["name"], scope, key["sha256"], key.get("file", ""), where)

@@ -130,7 +130,7 @@ def shown(
 
 
 def standings_of(hits: Sequence[dict[str, Any]]) -> dict[str, str]:
-    """Return how current and trusted documents are by the ids of their hits; hits whose documents do not tell lack."""
+    """Return the standing (how current and trusted) of documents by the ids of their hits; omit those without one."""
     found = {hit["id"]: standing_of(hit["metadata"]) for hit in hits}
     return {name: words for name, words in found.items() if words}
 

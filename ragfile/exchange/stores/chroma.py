@@ -32,7 +32,7 @@ if TYPE_CHECKING:
         def list_collections(self) -> Callable[..., Any]: ...
 
     class CollectionSettings(Protocol):
-        """What is read of a collection's settings."""
+        """The part of a collection's settings that this module reads."""
 
         @property
         def metadata(self) -> Mapping[str, Any] | None: ...

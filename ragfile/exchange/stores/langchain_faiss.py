@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from ragfile.types import StrPath
 
     class PickledDocument(Protocol):
-        """What is read of a document, whose attributes are those of an unchecked pickle."""
+        """The attributes of a document that this module reads. They come from an unchecked pickle."""
 
         page_content: str
 

@@ -1,4 +1,4 @@
-"""Tell text from binary data, by the bytes at the beginning of a file."""
+"""Distinguish text from binary data by the first bytes of a file."""
 
 from __future__ import annotations
 

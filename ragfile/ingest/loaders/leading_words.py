@@ -17,7 +17,7 @@ _NAME = r"(?P<name>[\w.:?!$@<>=~+*/%&|^\[\]\"`-]{1,200})"
 
 
 class _Rule(NamedTuple):
-    """How a language begins its definitions, closes them, and what stands above them."""
+    """How a language begins its definitions, closes them, and introduces them in the lines above."""
 
     begins: re.Pattern[str]
     closes: re.Pattern[str] | None  # None: definitions do not nest

@@ -17,21 +17,21 @@ _HYPHEN = re.compile("[\ufffe\x02](?:\r?\n)?")
 
 
 class _TextPage(Protocol):
-    """What is used of a pypdfium2.PdfTextPage."""
+    """The part of a pypdfium2.PdfTextPage that this module uses."""
 
     def get_text_bounded(self) -> str: ...
     def close(self) -> None: ...
 
 
 class _Page(Protocol):
-    """What is used of a pypdfium2.PdfPage."""
+    """The part of a pypdfium2.PdfPage that this module uses."""
 
     def get_textpage(self) -> _TextPage: ...
     def close(self) -> None: ...
 
 
 class _PdfDocument(Protocol):
-    """What is used of a pypdfium2.PdfDocument to read its pages."""
+    """The methods of a pypdfium2.PdfDocument that read its pages."""
 
     def __len__(self) -> int: ...
     def __getitem__(self, index: int, /) -> _Page: ...

@@ -40,7 +40,7 @@ def plugged(name: str) -> Loader:
 
 
 def _extracting(name: str, parse: _Parse) -> Callable[[bytes, Limits], Iterator[Extracted]]:
-    """Return a loader's function that makes Extracted of what a plugin's function yields."""
+    """Return a loader's function that converts a plugin's results to Extracted."""
 
     def extract(raw: bytes, limits: Limits) -> Iterator[Extracted]:
         try:

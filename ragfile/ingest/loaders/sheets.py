@@ -24,7 +24,7 @@ COLUMNS = 16_384  # of a sheet
 
 
 class Cell(NamedTuple):
-    """A cell with content: its column from 0, and what it shows."""
+    """A cell with content: its column from 0, and its text."""
 
     column: int
     text: str

@@ -1,4 +1,4 @@
-"""Extract subtitles (SRT, WebVTT): what is said, in parts of about a minute with their times."""
+"""Extract the speech of subtitles (SRT, WebVTT) in parts of about a minute, with their times."""
 
 from __future__ import annotations
 
