@@ -192,7 +192,8 @@ def keep(path, seed, number):
     kept = ROOT / "build" / "differential"
     kept.mkdir(parents=True, exist_ok=True)
     if path.exists():
-        (kept / f"{seed}-{number}.ragfile").write_bytes(path.read_bytes())
+        name = f"{seed.replace('/', '-')}-{number}.ragfile"
+        (kept / name).write_bytes(path.read_bytes())
 
 
 def main():

@@ -1,6 +1,7 @@
 """An open file beside the slow answers about it: each function asks both, and says where they differ."""
 
 import re
+import unicodedata
 
 import numpy as np
 import Stemmer
@@ -35,9 +36,13 @@ class Terms:
         self.stop = STOP_WORDS[analysis.stop_words]
         none = analysis.stemmer == "none"
         self.stem = (lambda word: word) if none else Stemmer.Stemmer(analysis.stemmer).stemWord
+        self.is_stripped = analysis.accents == "strip"
 
     def __call__(self, text):
-        words = re.findall(r"\w+", text.lower())
+        folded = unicodedata.normalize("NFD", text.lower())
+        if self.is_stripped:
+            folded = "".join(c for c in folded if not unicodedata.combining(c))
+        words = re.findall(r"\w+", unicodedata.normalize("NFC", folded))
         return [self.stem(word) for word in words if word not in self.stop]
 
 
