@@ -178,15 +178,25 @@ def holds_odd(value):
     return isinstance(value, int) and not -(2**63) <= value < 2**63
 
 
-@given(ROWS, st.data())
-def test_a_column_has_each_value_once_in_order_and_no_other(rows, data):
+def below_objects(value, path):
+    """What a path selects in objects alone: values in lists are no part of a stored column."""
+    if not isinstance(value, dict):
+        return filters.MISSING
+    if path in value:
+        return value[path]
+    head, dot, rest = path.partition(".")
+    return below_objects(value.get(head), rest) if dot else filters.MISSING
+
+
+@given(ROWS)
+def test_a_column_has_each_value_once_in_order_and_no_other(rows):
     stored = built(rows)
     said = [metadata for metadata, _ in merged(rows)]
     for path in stored.names():
         if path is None or not stored.has_values(stored.find(path)):
             continue
         column = stored.column(stored.find(path))
-        values = [filters.resolve(each, path, filters.MISSING) for each in said]
+        values = [below_objects(each, path) for each in said]
         keys = sorted({filters.sort_key(v) for v in values if v is not filters.MISSING})
         assert len(column) == len(keys)
         for code, key in enumerate(keys, 1):
