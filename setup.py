@@ -44,9 +44,9 @@ FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
 # -ffp-contract=off: nothing may depend on whether a compiler fuses a multiply and an add;
 # kernels that want FMA say so with intrinsics.
 C_FLAGS = ["-std=gnu11", "-O2", "-g0", "-fvisibility=hidden", "-ffp-contract=off"]
-# -O3 is for loops over numbers; -O1 is for code that calls them, checks or asks the system. All of
-# csrc/ at -O3 would compile a quarter longer, and answer no sooner; at -O1, 3 % later.
-KERNELS = ("bm25_kernels.c", "dot.c", "embed.c", "gf16.c", "hash.c", "sha256.c")
+# -O3 is for loops over numbers: at -O2, a filter reads its rows five times slower. -O1 is for code
+# that calls them, checks or asks the system.
+KERNELS = ("gf16.c", "hash.c", "sha256.c")  # in rooms of callers
 CALLERS = re.compile(
     r"csrc/(compression|container|encryption|formats|parity|records|system)/|_(check|open|write)\.c$"
 )
@@ -106,9 +106,8 @@ def level(source):
     """Return how much a file of csrc/ is optimised; the sanitizers and counters have one for all."""
     if SANITIZED or COUNTED:
         return "-O1"
-    if os.path.basename(source) in KERNELS:
-        return "-O3"
-    return "-O1" if CALLERS.search(source) else "-O2"
+    is_caller = CALLERS.search(source) and os.path.basename(source) not in KERNELS
+    return "-O1" if is_caller else "-O3"
 
 
 def recipe(target, command):
