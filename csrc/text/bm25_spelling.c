@@ -48,7 +48,7 @@ enum rag_status rag_lexicon_beginning(const struct rag_lexicon *lexicon, const u
     return status;
 }
 
-/* -------------------------------------------------------------------------------------- commonest */
+/* ------------------------------------------------------------------------------------ commonest */
 
 /* A term among the commonest ones; its bytes are those of a slot. */
 struct common {

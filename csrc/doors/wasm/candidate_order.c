@@ -1,4 +1,4 @@
-/* candidate_order.c - order candidates: by document among equal scores, and again as source code. */
+/* candidate_order.c - order candidates by document among equal scores, or as source code. */
 #include <stdlib.h>
 #include <string.h>
 

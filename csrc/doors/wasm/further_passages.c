@@ -1,4 +1,4 @@
-/* further_passages.c - raise the best passage of each document by its further ones, after fusion. */
+/* further_passages.c - raise the best passage of each document by its further ones. */
 #include <stdlib.h>
 
 #include "ragfile/fusion.h"

@@ -32,8 +32,8 @@ enum rag_status rag_calibrated_rank(const struct rag_calibration *by, const floa
 float rag_calibrated_least(const struct rag_calibration *by, const float *bm25, const float *dense,
                            size_t count, size_t k, float rest, bool has_evidence);
 
-/* Evidence of the document (fusion/further_passages.c has the formulas). Of a fused ranking, those of the
- * first RAG_EVIDENCE_ROWS rows count that score at least RAG_EVIDENCE_NEAR of the first;
+/* Evidence of the document (fusion/further_passages.c has the formulas). Of a fused ranking, those
+ * of the first RAG_EVIDENCE_ROWS rows count that score at least RAG_EVIDENCE_NEAR of the first;
  * rag_evidence_count returns their number. scores are in descending order, documents[i] is equal
  * for rows of one document. weights[i] receives the logarithm of the sum for the best row of a
  * document and 0 for its others. */
