@@ -4,6 +4,7 @@ from libc.math cimport INFINITY, nextafter
 TITLE_TEXT = RAG_TITLE_TEXT
 NAMED_ROWS = RAG_NAMED_ROWS
 cdef enum: NAMES_KEPT = 4096
+cdef enum: PASSAGES_KEPT = 1024
 
 
 def title_keys(title, *, bint strip_accents=False):
@@ -182,6 +183,14 @@ def names_of(text, matches):
         free(all)
 
 
+cdef list kept(dict found, int64_t row, list names):
+    """Keep the names of a passage, and return them; the passages before make room together."""
+    if len(found) >= PASSAGES_KEPT:
+        found.clear()
+    found[row] = names
+    return names
+
+
 cdef class NamedPages:
     """The pages that the best passages of a ranking name, in a file with all its bytes at hand: the titles, the
     parts with the records, and (first row, Records, Stream of the texts) of each segment; the lexicons
@@ -193,19 +202,22 @@ cdef class NamedPages:
     cdef list texts
     cdef object lexicons, links
     cdef dict known  # the frequencies of the last names
+    cdef dict names, targets  # of the last passages, by row
     cdef uint64_t live
 
     def __init__(self, Titles titles not None, Parts parts not None, texts, lexicons, uint64_t live,
                  links=None):
         self.links = links
         self.titles, self.parts, self.texts = titles, parts, list(texts)
-        self.lexicons, self.live, self.known = lexicons, live, {}
+        self.lexicons, self.live = lexicons, live
+        self.known, self.names, self.targets = {}, {}, {}
 
     def lifts(self, const int64_t[::1] rows not None, const double[::1] scores not None, asked,
               double linked=0):
         """Return [(row, mass, row of the seed that names it most or None, the name there)] of the
         documents that the best rows of a ranking name, and the text `asked` unless it is None.
-        A link counts as a name of the weight `linked`."""
+        A link counts as a name of the weight `linked`. What a passage names is kept for later
+        questions."""
         cdef rag_fault fault
         cdef int64_t[RAG_NAMED_ROWS] documents
         cdef NamedEdges edges = NamedEdges()
@@ -220,16 +232,29 @@ cdef class NamedPages:
                                    &fault), &fault)
         edges.count = rag_named_seeds(&scores[0], documents, lead, edges.seeds, edges.at)
         for i in range(edges.count):
-            text = self.passage(rows[edges.at[i]])
-            edges.add(self.titles, text, i)
+            edges.add(self.names_at(rows[edges.at[i]]), i, 0)
             if linked > 0 and self.links is not None:
-                edges.add_links(self.links(rows[edges.at[i]], text), i, linked)
+                edges.add(self.targets_at(rows[edges.at[i]]), i, linked)
         if asked is not None and edges.count:
-            edges.add(self.titles, asked, edges.count)
+            edges.add(self.titles.names(asked), edges.count, 0)
         if not edges.texts:
             return []
         edges.weigh(self.frequencies(edges.names()), self.live)
         return edges.spread(rows, documents, lead)
+
+    cdef list names_at(self, int64_t row):
+        """Return the names in the passage of a row."""
+        found = self.names.get(row)
+        if found is None:
+            found = kept(self.names, row, self.titles.names(self.passage(row)))
+        return found
+
+    cdef list targets_at(self, int64_t row):
+        """Return the links in the passage of a row."""
+        found = self.targets.get(row)
+        if found is None:
+            found = kept(self.targets, row, self.links(row, self.passage(row)))
+        return found
 
     cdef passage(self, int64_t row):
         for base, records, texts in reversed(self.texts):
@@ -265,31 +290,12 @@ cdef class NamedEdges:
     def __dealloc__(self):
         free(self.edges)
 
-    cdef add(self, Titles titles, text, uint32_t seed):
-        """Add the names in the text of a seed, as yet without weights."""
-        cdef rag_title_match *all
-        cdef bytes raw = text.encode("utf-8", "surrogatepass")
-        cdef size_t i, count = 0
-        all = titles.found_in(raw, &count)
-        try:
-            count = rag_titles_choose(all, count)
-            if not count:
-                return
-            self.grow(count)
-            for i in range(count):
-                if not i or all[i].from_ != all[i - 1].from_:
-                    self.texts.append(raw[all[i].from_:all[i].to].decode("utf-8", "replace"))
-                self.numbers.append(len(self.texts) - 1)
-                self.edges[self.used].seed, self.edges[self.used].document = seed, all[i].row
-                self.used += 1
-        finally:
-            free(all)
-
-    cdef add_links(self, links, uint32_t seed, double weight):
-        """Add the links in the passage of a seed."""
-        for text, documents in links:
+    cdef add(self, list names, uint32_t seed, double weight):
+        """Add the names in the text of a seed, or its links with their weight: names have none yet."""
+        for text, documents in names:
             self.grow(len(documents))
-            self.links.add(len(self.texts))
+            if weight > 0:
+                self.links.add(len(self.texts))
             self.texts.append(text)
             for document in documents:
                 self.edges[self.used] = rag_named_edge(seed, document, weight)
