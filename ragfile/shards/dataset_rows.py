@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import warnings
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -158,11 +159,14 @@ class DatasetRows(StoredRows):
 
     @property
     def segments(self) -> Sequence[RowSegment]:
-        """The segments of all shards, as those of one file."""
-        if self._all_segments is None:
-            numbers = range(len(self.snapshot.urls))
-            self._all_segments = [s for n in numbers for s in self.snapshot.segments_of(n)]
-        return self._all_segments
+        """The segments of all shards that can be read, as those of one file."""
+        if self._all_segments is not None:
+            return self._all_segments
+        of_shards = list(map(self.snapshot.segments_of, range(len(self.snapshot.urls))))
+        found = list(chain.from_iterable(of_shards))
+        if all(of_shards):  # a missing one may come back
+            self._all_segments = found
+        return found
 
     def place(self, row: int) -> RowPlace:
         """Return the segment of a row, and its number in it; only its shard is opened."""

@@ -279,9 +279,10 @@ def test_a_dataset_takes_it(shards, name):
 
 @pytest.mark.parametrize("name", SEARCHES)
 def test_ask_takes_it(rf, name):
-    answer = rf.ask(QUESTION, k=HITS, **{name: as_python(name)})
+    asked = {"hops": 0} | {name: as_python(name)}  # `ask` has a default of its own for hops
+    answer = rf.ask(QUESTION, k=HITS, **asked)
     found = [f"{one.doc_id}#{one.chunk_index}" for one in answer.contexts]
-    assert sorted(found) == sorted(expected(rf, name))
+    assert sorted(found) == sorted(ids(rf.search(QUESTION, HITS, **asked)))
 
 
 @pytest.mark.parametrize("name", sorted(OF_ASK))
@@ -392,11 +393,11 @@ def flags(name, value):
     return [flag, value if isinstance(value, str) else json.dumps(value)]
 
 
-def run(capsys, *arguments):
+def run(capsys, *arguments, codes=(0,)):
     with pytest.raises(SystemExit) as ended:
         main([*map(str, arguments)])
     said = capsys.readouterr()
-    assert ended.value.code == 0, said.err
+    assert ended.value.code in codes, said.err
     return said.out
 
 
@@ -412,7 +413,9 @@ def test_the_command_line_takes_it(capsys, path, rf, name):
 @pytest.mark.parametrize("name", offered("cli", ASK))
 def test_the_command_line_answers_with_it(capsys, path, name):
     asked = [] if name == "model" else flags(name, (VALUES | OF_ASK)[name])
-    assert json.loads(run(capsys, "ask", path, QUESTION, "--json", *asked))["text"]
+    # 4: what is left after the best passages supports no answer
+    found = json.loads(run(capsys, "ask", path, QUESTION, "--json", *asked, codes=(0, 4)))
+    assert found["text"]
     flag = ASK.options[name].flag or "--" + name.replace("_", "-")
     assert re.search(rf"^ +{flag}\b", run(capsys, "ask", "--help"), re.MULTILINE)
 

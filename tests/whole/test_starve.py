@@ -48,6 +48,8 @@ SOURCES = [
             "parity/gf16",
             "parity/parity",
             "parity/shard",
+            "parity/trailer",
+            "parity/trailer_mark",
             "shared/array",
             "shared/bits",
             "system/cpu",

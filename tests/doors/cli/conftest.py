@@ -1,6 +1,8 @@
 """What the tests of the command line share: running it, and a small file."""
 
 import logging
+import os
+from unittest import mock
 
 import pytest
 
@@ -25,7 +27,7 @@ def log_as_before():
 
 @pytest.fixture
 def run(capsys):
-    """Runs a command: (exit code, stdout, stderr)."""
+    """Runs a command: (exit code, stdout, stderr). What it leaves in the environment ends with the test."""
 
     def call(*arguments):
         with pytest.raises(SystemExit) as ended:
@@ -33,7 +35,8 @@ def run(capsys):
         said = capsys.readouterr()
         return ended.value.code, said.out, said.err
 
-    return call
+    with mock.patch.dict(os.environ):
+        yield call
 
 
 @pytest.fixture
