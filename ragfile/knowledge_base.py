@@ -116,8 +116,15 @@ def names_file(method: CallT) -> CallT:
 
 def _is_logged() -> bool:
     """Return whether searches are logged. A program that did not import logging, which takes 3 ms, has no handler."""
-    logging = sys.modules.get("logging")
-    return logging is not None and logging.getLogger(search_log.LOG).isEnabledFor(logging.INFO)
+    return "logging" in sys.modules and _level_test()()
+
+
+@functools.cache
+def _level_test() -> Callable[[], bool]:
+    """Return a test of whether the log of searches takes their level."""
+    import logging
+
+    return functools.partial(logging.getLogger(search_log.LOG).isEnabledFor, logging.INFO)
 
 
 @contextlib.contextmanager
