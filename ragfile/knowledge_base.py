@@ -464,7 +464,8 @@ class KnowledgeBase:
         """Record in an answer how it was made, and log it."""
         hits.timings, hits.request_id = question.notes.spent, request_id
         hits.generation = opened.rows.generation
-        if question.mode != "keyword" and question.without is None:  # not by name, not by likeness
+        # a kept answer has its question; there is none by name or by likeness
+        if hits.asked is None and question.mode != "keyword" and question.without is None:
             hits.asked = asked = AskedQuestion(
                 opened.retrieval,
                 question.texts[i],
@@ -1005,20 +1006,17 @@ def _text_of(rows: OpenRows, passage: Hit | Chunk | Candidate | int) -> str:
 def _given(hits: Hits) -> Hits:
     """Return a copy of a new answer for its caller; the original stays in the cache."""
     copies = _copied(hits)
-    copies.request_id, copies.generation, copies.asked = (
-        hits.request_id,
-        hits.generation,
-        hits.asked,
-    )
-    for hit in copies:
-        hit.asked = hits.asked
+    copies.request_id, copies.generation = hits.request_id, hits.generation
     return copies
 
 
 def _copied(hits: Hits) -> Hits:
     """Return copies of hits, which the caller may change."""
-    copies = [copy_of(hit) for hit in hits]
+    asked, copies = hits.asked, [copy_of(hit) for hit in hits]
+    for hit in copies:
+        hit.asked = asked
     found = Hits(copies, degraded=hits.degraded, timings=dict(hits.timings))
+    found.asked = asked
     found.missing_shards, found.skipped, found.estimated_recall = (
         hits.missing_shards,
         hits.skipped,

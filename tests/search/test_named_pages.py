@@ -216,6 +216,8 @@ def test_a_hit_and_its_explanation_tell_who_named_it(four):
         hits = {hit.doc_id: hit for hit in rf.search(question)}
         assert hits["jane"].named_by == ("film#0", "Jane Doe")
         assert hits["film"].named_by is None
+        kept = {hit.doc_id: hit for hit in rf.search(question)}
+        assert kept["jane"].named_by == ("film#0", "Jane Doe")
         told = rf.explain(question, "jane#0")
         plain = {hit.doc_id: hit.score for hit in rf.search(question, hops=0)}["jane"]
         assert told.named == {"gain": told.score - plain, "by": "film#0", "name": "Jane Doe"}
