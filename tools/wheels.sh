@@ -22,7 +22,8 @@ python3 tools/build_web.py
 python -m build -q --sdist --outdir dist .
 
 wheel() { # processor, zig's name of the target, auditwheel's platform, python
-    local tree="$work/$3-$(basename "$4")" cc="$zig cc -target $2"
+    # Below -O1, Zig adds the sanitizer of undefined behaviour, which makes the core four times as large.
+    local tree="$work/$3-$(basename "$4")" cc="$zig cc -target $2 -fno-sanitize=undefined"
     mkdir -p "$tree"
     tar -xzf dist/ragfile-*.tar.gz -C "$tree" --strip-components=1
     (cd "$tree" && CC="$cc" LDSHARED="$cc -shared" CFLAGS="" _PYTHON_HOST_PLATFORM="linux-$1" \
