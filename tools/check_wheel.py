@@ -1,8 +1,9 @@
-"""Exit unless a wheel has the generated files and all licences, and no test vectors: FILE.whl …"""
+"""Exit unless a wheel has the generated files and all licences, is small, and has no test vectors: FILE.whl …"""
 
 import sys
 import zipfile
 
+LARGEST = 7_500_000  # bytes; a core with a sanitizer or symbols takes two million more
 WEB = "ragfile/doors/browser/"
 FILES = (
     "ragfile.wasm.gz",
@@ -28,6 +29,8 @@ def check(path):
         sys.exit(f"{path} lacks the licences {', '.join(missing)}: see license-files")
     if vectors := [name for name in names if "/vectors/" in name]:
         sys.exit(f"{path} contains {len(vectors)} test vectors")
+    if size > LARGEST:
+        sys.exit(f"{path} has {size:,} bytes: more than {LARGEST:,}")
     print(f"{path}: {len(names)} files, {size:,} bytes")
 
 
