@@ -155,7 +155,7 @@ def main(arguments: list[str] | None = None) -> NoReturn:
             )
     except (Exception, KeyboardInterrupt) as error:  # noqa: BLE001 - defects are raised again
         failed(error, as_json)
-    if arguments is None:
+    if arguments is None and "duckdb" not in sys.modules:  # DuckDB prints what is not collected
         gc.freeze()  # the interpreter's last collection looks at all objects else, 30 ms after a search
     sys.exit(code if isinstance(code, int) else 0)
 
