@@ -10,7 +10,6 @@ compares a file as it is built with the same file without evidence, question by 
 """
 
 import argparse
-import csv
 import json
 import sys
 import tempfile
@@ -20,6 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import ragfile
+from ragfile.evaluation.measures import read_collection
 
 OFF = ("calibrated", {"evidence": 0})
 PLACES = 10
@@ -83,15 +83,9 @@ def _write_beir(path, folder):
 
 
 def _judged(path, folder):
-    questions = {}
-    for line in (folder / "queries.jsonl").open():
-        row = json.loads(line)
-        questions[row["_id"]] = row["text"]
-    judged = {}
-    with (folder / "qrels" / "test.tsv").open() as lines:
-        for row in csv.DictReader(lines, delimiter="\t"):
-            judged.setdefault(row["query-id"], {})[row["corpus-id"]] = int(row["score"])
-    names = [name for name in judged if name in questions]
+    collection = read_collection(folder)
+    questions, judged = collection.queries, collection.qrels
+    names = list(judged)
     texts = [questions[name] for name in names]
     with ragfile.open(path) as rf:
         both = [

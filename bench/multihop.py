@@ -10,7 +10,6 @@ interval is that of 95 % of 2,000 resamples of the questions.
 """
 
 import argparse
-import csv
 import json
 import tempfile
 from pathlib import Path
@@ -18,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 import ragfile
+from ragfile.evaluation.measures import read_collection
 
 PLACES = 10
 
@@ -81,15 +81,9 @@ def _judged(path, folder):
         text = f"# {title}\n\n{row['text']}" if title else row["text"]
         documents.append(ragfile.Document(row["_id"], text, metadata={"title": title}))
     ragfile.build(documents, path)
-    questions = {}
-    for line in (folder / "queries.jsonl").open():
-        row = json.loads(line)
-        questions[row["_id"]] = row["text"]
-    judged = {}
-    with (folder / "qrels" / "test.tsv").open() as lines:
-        for row in csv.DictReader(lines, delimiter="\t"):
-            judged.setdefault(row["query-id"], {})[row["corpus-id"]] = int(row["score"])
-    names = [name for name in judged if name in questions]
+    collection = read_collection(folder)
+    questions, judged = collection.queries, collection.qrels
+    names = list(judged)
     with ragfile.open(path) as rf:
         all_ = [
             np.array([_ndcg(_pages(rf.search(questions[n], k=40, hops=hops)), judged[n]) for n in names])
